@@ -1,0 +1,5 @@
+"""The side effects: model calls, tools under their own names, authorization, gathering, notification.
+
+Rule: everything that touches the world happens here, with a deadline and a typed error. Workflows know
+these by name only.
+"""
