@@ -1,0 +1,80 @@
+"""The activities of a run: their names, inputs and results, shared by the workflow that schedules and the worker."""
+
+from __future__ import annotations
+
+from perdure.contracts.agent import AgentSpec, FrozenAgent, Humans, Limits, Mode, ToolPolicy
+from perdure.contracts.approvals import CallVerdict, Response
+from perdure.contracts.messages import CallPart
+from perdure.contracts.record import Record
+from perdure.contracts.tools import ToolSpec
+
+
+class AgentQuery(Record):
+    """Input of ``resolve_agent``: which agent, and what the start request lays over it."""
+
+    run_id: str
+    agent: str | AgentSpec
+    model: str | None = None
+    limits: Limits | None = None
+    workspace: str | None = None
+
+
+class ResolvedAgent(Record):
+    """Result of ``resolve_agent``. ``search_attributes``: whether the server knows ours (an unknown one hangs a run)."""
+
+    agent: FrozenAgent
+    search_attributes: bool = False
+
+
+class ModelCall(Record):
+    """Input of ``call_model``: references only, so that every message stands in the history once."""
+
+    run_id: str
+    execution_id: str
+    message_id: str
+    turn: int
+    step: int
+    model: str
+    revision: int
+    digest: str
+    forced: bool = False
+
+
+class LiveText(Record):
+    """Heartbeat details of ``call_model``: what has come so far of ``message_id``.
+
+    Beyond a window of 64 KiB the oldest text leaves: ``text`` then starts at ``text_offset`` (characters).
+    """
+
+    message_id: str
+    attempt: int
+    text: str = ""
+    text_offset: int = 0
+    reasoning: str = ""
+    reasoning_offset: int = 0
+
+
+class ProposedCall(Record):
+    """A call to judge, with what a human said of it, if anything."""
+
+    part: CallPart
+    response: Response | None = None
+
+
+class JudgeRequest(Record):
+    """Input of ``authorize`` (a local activity: its input is not in the history)."""
+
+    run_id: str
+    calls: tuple[ProposedCall, ...]
+    tools: tuple[ToolSpec, ...]
+    scope: tuple[str, ...] | None = None
+    policy: tuple[ToolPolicy, ...] = ()
+    mode: Mode = "manual"
+    humans: Humans = "available"
+    workspace: str = "."
+
+
+class Judgement(Record):
+    """Result of ``authorize``."""
+
+    verdicts: tuple[CallVerdict, ...]

@@ -1,0 +1,185 @@
+"""Events: what a subscriber sees. Durable ones are a projection of the history; live ones are gone when missed."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from perdure.contracts.approvals import ApprovalRequest, CallVerdict, Question
+from perdure.contracts.failures import Failure
+from perdure.contracts.instructions import TurnEnd
+from perdure.contracts.messages import AssistantMessage, CallPart, ToolMessage, UserMessage
+from perdure.contracts.record import Record
+from perdure.contracts.requests import Order
+from perdure.contracts.state import RunStatus
+from perdure.contracts.usage import Cost, Usage
+
+
+class Position(Record):
+    """Where a durable event stands: the execution, and how many durable events of it came before, plus one."""
+
+    execution_id: str
+    number: int
+
+    def __str__(self) -> str:
+        return f"{self.execution_id}:{self.number}"
+
+    @classmethod
+    def parse(cls, text: str) -> Position:
+        """Read what ``str(position)`` wrote. Raises ValueError."""
+        execution_id, _, number = text.rpartition(":")
+        return cls(execution_id=execution_id, number=int(number))
+
+
+class Event(Record):
+    """What all events carry. ``path`` leads from the subscribed run to a child's; ``position`` is None for live ones."""
+
+    run_id: str = ""
+    at: datetime | None = None
+    path: tuple[str, ...] = ()
+    position: Position | None = None
+
+
+class RunBegan(Event):
+    kind: Literal["run_began"] = "run_began"
+    agent: str
+    model: str
+
+
+class MessageReceived(Event):
+    """A user message was taken in; it is delivered at the next model call."""
+
+    kind: Literal["message_received"] = "message_received"
+    message: UserMessage
+
+
+class TurnBegan(Event):
+    kind: Literal["turn_began"] = "turn_began"
+    turn: int
+
+
+class ModelCalled(Event):
+    kind: Literal["model_called"] = "model_called"
+    message_id: str
+    turn: int
+    step: int
+    forced: bool = False
+
+
+class ModelAnswered(Event):
+    kind: Literal["model_answered"] = "model_answered"
+    message: AssistantMessage
+
+
+class ModelGaveUp(Event):
+    """A model call failed for good."""
+
+    kind: Literal["model_gave_up"] = "model_gave_up"
+    message_id: str
+    failure: Failure
+
+
+class CallsReviewed(Event):
+    """Authority gave its verdicts."""
+
+    kind: Literal["calls_reviewed"] = "calls_reviewed"
+    verdicts: tuple[CallVerdict, ...]
+
+
+class RequestOpened(Event):
+    kind: Literal["request_opened"] = "request_opened"
+    request: ApprovalRequest
+
+
+class QuestionOpened(Event):
+    kind: Literal["question_opened"] = "question_opened"
+    question: Question
+
+
+class OrderReceived(Event):
+    """Somebody approved, denied, answered, interrupted or closed; ``refused`` says why it had no effect, if so."""
+
+    kind: Literal["order_received"] = "order_received"
+    order: Order
+    refused: str = ""
+
+
+class CallStarted(Event):
+    kind: Literal["call_started"] = "call_started"
+    call: CallPart
+
+
+class CallEnded(Event):
+    kind: Literal["call_ended"] = "call_ended"
+    result: ToolMessage
+
+
+class StatusChanged(Event):
+    kind: Literal["status_changed"] = "status_changed"
+    status: RunStatus
+
+
+class TurnEnded(Event):
+    kind: Literal["turn_ended"] = "turn_ended"
+    turn: int
+    end: TurnEnd
+    output: str = ""
+    failure: Failure | None = None
+    usage: Usage = Usage()
+    cost: Cost = Cost()
+
+
+class RunClosed(Event):
+    """The last event of a run."""
+
+    kind: Literal["run_closed"] = "run_closed"
+    status: RunStatus
+    output: str = ""
+    failure: Failure | None = None
+    usage: Usage = Usage()
+    cost: Cost = Cost()
+
+
+class TextArrived(Event):
+    """Live: a piece of the message that is being written. ``offset`` counts characters of this ``channel`` and attempt.
+
+    A new ``attempt`` starts at offset 0 again: what the earlier one wrote is void.
+    """
+
+    kind: Literal["text_arrived"] = "text_arrived"
+    message_id: str
+    attempt: int
+    channel: Literal["text", "reasoning"] = "text"
+    offset: int
+    text: str
+
+
+class Retrying(Event):
+    """Live: an attempt failed and another follows."""
+
+    kind: Literal["retrying"] = "retrying"
+    activity: str
+    attempt: int
+    reason: str
+
+
+DurableEvent = (
+    RunBegan
+    | MessageReceived
+    | TurnBegan
+    | ModelCalled
+    | ModelAnswered
+    | ModelGaveUp
+    | CallsReviewed
+    | RequestOpened
+    | QuestionOpened
+    | OrderReceived
+    | CallStarted
+    | CallEnded
+    | StatusChanged
+    | TurnEnded
+    | RunClosed
+)
+AnyEvent = Annotated[DurableEvent | TextArrived | Retrying, Field(discriminator="kind")]

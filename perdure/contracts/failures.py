@@ -1,0 +1,40 @@
+"""Failures as data: what went wrong, whose fault it is, and whether asking again can help."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from perdure.contracts.record import Record
+
+FailureKind = Literal[
+    "rate_limited",
+    "overloaded",
+    "timeout",
+    "network",
+    "authentication",
+    "quota",
+    "bad_request",
+    "context_too_long",
+    "refused",
+    "bad_reply",
+    "unknown_agent",
+    "invalid_input",
+    "unavailable",
+    "internal",
+]
+
+Attribution = Literal["user", "operator", "provider", "perdure"]
+"""Whose fault a failure is, and so who can act."""
+
+
+class Failure(Record):
+    """One failure, bounded in size: the message never exceeds 2,000 characters and never holds a secret."""
+
+    kind: FailureKind
+    message: str
+    attribution: Attribution = "perdure"
+    retryable: bool = False
+    status: int | None = None
+    code: str = ""
+    provider: str = ""
+    provider_request_id: str = ""

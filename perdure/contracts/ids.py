@@ -1,0 +1,42 @@
+"""Identifiers that Perdure derives from turn, step and position.
+
+Providers' own ids cannot serve: servers repeat ``call_0``, Gemini sends none. Ours are unique in a run, equal in every
+replay, and short enough to type. The provider's id is kept beside ours and is sent back to the provider only.
+"""
+
+from __future__ import annotations
+
+
+def user_message_id(position: int) -> str:
+    """Id of the ``position``-th user message that the run received, counted from 1: ``u1``."""
+    return f"u{position}"
+
+
+def model_message_id(turn: int, step: int, position: int = 1) -> str:
+    """Id of the message that a model call makes: ``t1s2``; a second call of the same step makes ``t1s2m2``."""
+    return f"t{turn}s{step}" if position == 1 else f"t{turn}s{step}m{position}"
+
+
+def call_id(message_id: str, position: int) -> str:
+    """Id of the ``position``-th tool call of a message, counted from 1: ``t1s2c1``."""
+    return f"{message_id}c{position}"
+
+
+def result_message_id(call: str) -> str:
+    """Id of the message that holds the one result of a call: ``t1s2c1r``."""
+    return f"{call}r"
+
+
+def request_id(message_id: str, version: int) -> str:
+    """Id of an approval request about calls of one message: ``t1s2a1``; asking again makes the next version."""
+    return f"{message_id}a{version}"
+
+
+def question_id(call: str) -> str:
+    """Id of the question that a call asks: the call's own id, since an answer settles exactly that call."""
+    return call
+
+
+def idempotency_key(run_id: str, call: str) -> str:
+    """The key that a tool hands to outside systems: equal for every attempt of the call, unique across runs."""
+    return f"{run_id}/{call}"

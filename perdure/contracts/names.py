@@ -1,0 +1,32 @@
+"""Names that stand in histories. Renaming a Python symbol must not break a run, so each is written here, once."""
+
+from __future__ import annotations
+
+AGENT_RUN = "AgentRun"
+
+RESOLVE_AGENT = "resolve_agent"
+CALL_MODEL = "call_model"
+AUTHORIZE = "authorize"
+RESERVED_ACTIVITIES = frozenset({RESOLVE_AGENT, CALL_MODEL, AUTHORIZE})
+
+# Updates and their signal twins share a name: the update answers with a receipt, the signal is sent and forgotten.
+SEND = "send"
+APPROVE = "approve"
+DENY = "deny"
+ANSWER = "answer"
+INTERRUPT = "interrupt"
+CLOSE = "close"
+ORDERS = (SEND, APPROVE, DENY, ANSWER, INTERRUPT, CLOSE)
+
+SUMMARY = "summary"
+TRANSCRIPT = "transcript"
+OPEN_REQUESTS = "open_requests"
+
+ASK_HUMAN = "ask_human"
+DEFAULT_AGENT = "assistant"
+DEFAULT_TASK_QUEUE = "perdure"
+
+STATUS_ATTRIBUTE = "PerdureStatus"
+AGENT_ATTRIBUTE = "PerdureAgent"
+USER_ATTRIBUTE = "PerdureUser"
+SEARCH_ATTRIBUTES = (STATUS_ATTRIBUTE, AGENT_ATTRIBUTE, USER_ATTRIBUTE)

@@ -1,0 +1,18 @@
+"""What the context room renders and the provider room sends: one model request, in our own shape."""
+
+from __future__ import annotations
+
+from perdure.contracts.messages import Message
+from perdure.contracts.record import Record
+from perdure.contracts.tools import ToolSpec
+
+
+class ModelRequest(Record):
+    """One request to a model. ``model`` is ``provider:model``; without ``tools`` no call may come back."""
+
+    model: str
+    system: str = ""
+    messages: tuple[Message, ...] = ()
+    tools: tuple[ToolSpec, ...] = ()
+    max_output_tokens: int | None = None
+    temperature: float | None = None

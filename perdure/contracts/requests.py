@@ -1,0 +1,107 @@
+"""What starts a run, and what people send to one that is running. Each is plain JSON for any Temporal client."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from typing import Annotated, Literal
+
+from pydantic import Field, JsonValue
+
+from perdure.contracts.agent import DEFAULT_IDLE_TIMEOUT, AgentSpec, Humans, Limits, Mode
+from perdure.contracts.messages import UserPart
+from perdure.contracts.record import Record
+
+
+class RunRequest(Record):
+    """The one input of the workflow ``AgentRun``; only ``message`` is required.
+
+    ``agent`` is the name of an agent that the worker knows, or a whole agent inline. A run with ``conversation`` rests
+    after each turn and takes further messages until it is closed or ``idle_timeout`` passes; without, it ends with its
+    first turn. ``workspace`` is the folder that file tools work in, as seen by the worker; None is the worker's own.
+    """
+
+    message: str = Field(min_length=1)
+    attachments: tuple[UserPart, ...] = ()
+    agent: str | AgentSpec = "assistant"
+    model: str | None = None
+    limits: Limits | None = None
+    mode: Mode = "manual"
+    humans: Humans = "available"
+    conversation: bool = False
+    idle_timeout: timedelta = DEFAULT_IDLE_TIMEOUT
+    workspace: str | None = None
+    user: str = ""
+    trigger: str = ""
+    metadata: dict[str, JsonValue] = {}
+
+
+class Send(Record):
+    """A further message. ``client_key`` is the sender's own key: the same key twice is one message."""
+
+    kind: Literal["send"] = "send"
+    message: str = Field(min_length=1)
+    attachments: tuple[UserPart, ...] = ()
+    client_key: str = ""
+    actor: str = ""
+
+
+class Approve(Record):
+    """Let waiting calls run. ``call_id`` names one; without it every call that waits in ``request_id`` is meant, and
+    without both every call that waits in the run. ``digest``, when given, must be the recorded arguments' digest."""
+
+    kind: Literal["approve"] = "approve"
+    call_id: str = ""
+    request_id: str = ""
+    digest: str = ""
+    reason: str = ""
+    actor: str = ""
+
+
+class Deny(Record):
+    """Refuse waiting calls, named as in `Approve`. The model is told ``reason``."""
+
+    kind: Literal["deny"] = "deny"
+    call_id: str = ""
+    request_id: str = ""
+    digest: str = ""
+    reason: str = ""
+    actor: str = ""
+
+
+class Answer(Record):
+    """Answer the question of the call ``call_id``; without it the only open question is meant."""
+
+    kind: Literal["answer"] = "answer"
+    answer: str
+    call_id: str = ""
+    actor: str = ""
+
+
+class Interrupt(Record):
+    """Stop the turn that is running. ``turn``, when given, must be that turn's number: a stale one is harmless."""
+
+    kind: Literal["interrupt"] = "interrupt"
+    turn: int | None = None
+    reason: str = ""
+    actor: str = ""
+
+
+class Close(Record):
+    """End the run after the turn that is running, or at once when it rests."""
+
+    kind: Literal["close"] = "close"
+    reason: str = ""
+    actor: str = ""
+
+
+Order = Annotated[Send | Approve | Deny | Answer | Interrupt | Close, Field(discriminator="kind")]
+"""All that people may tell a running run."""
+
+
+class Receipt(Record):
+    """What an update answers: whether the run took it, the ids that it touched, and why not when it did not."""
+
+    accepted: bool
+    ids: tuple[str, ...] = ()
+    reason: str = ""

@@ -1,0 +1,161 @@
+"""The whole state of a run: one serialisable value, from which the next instruction follows."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+
+from perdure.contracts.agent import FrozenAgent
+from perdure.contracts.approvals import ApprovalRequest, Question, Response, Verdict
+from perdure.contracts.digests import START
+from perdure.contracts.failures import Failure
+from perdure.contracts.instructions import TurnEnd
+from perdure.contracts.messages import CallPart, Message, ToolMessage, UserMessage
+from perdure.contracts.record import Record
+from perdure.contracts.requests import RunRequest
+from perdure.contracts.usage import Cost, Usage
+
+RunStatus = Literal[
+    "running",
+    "waiting_approval",
+    "waiting_answer",
+    "waiting_external",
+    "waiting_budget",
+    "idle",
+    "completed",
+    "failed",
+    "canceled",
+]
+
+CallStatus = Literal["proposed", "judging", "authorized", "waiting", "running", "settled"]
+
+RULES_VERSION = 1
+"""The rules by which new runs decide. A run keeps the version that it started with."""
+
+
+class Call(Record):
+    """One call of the open batch. ``response`` is what a human said of it; ``result`` is its one result."""
+
+    part: CallPart
+    status: CallStatus = "proposed"
+    verdict: Verdict | None = None
+    digest: str = ""
+    versions: int = 0
+    response: Response | None = None
+    result: ToolMessage | None = None
+
+    @property
+    def call_id(self) -> str:
+        return self.part.call_id
+
+
+class Turn(Record):
+    """The turn that is running. ``stopping`` is set once it was told to stop and names the end it will have."""
+
+    number: int
+    step: int = 1
+    model_call: str | None = None
+    forced: bool = False
+    batch: tuple[Call, ...] = ()
+    feedback_rounds: int = 0
+    stopping: Literal["interrupted", "canceled"] | None = None
+    usage: Usage = Usage()
+    cost: Cost = Cost()
+
+    def call(self, call_id: str) -> Call | None:
+        """The call of the open batch with that id, or None."""
+        return next((call for call in self.batch if call.call_id == call_id), None)
+
+    @property
+    def open_calls(self) -> tuple[Call, ...]:
+        """The calls of the batch that have no result yet."""
+        return tuple(call for call in self.batch if call.status != "settled")
+
+
+class TurnSummary(Record):
+    """How a turn ended. ``output`` is its last assistant text."""
+
+    number: int
+    end: TurnEnd
+    steps: int
+    output: str = ""
+    failure: Failure | None = None
+    usage: Usage = Usage()
+    cost: Cost = Cost()
+
+
+class State(Record):
+    """A run. ``messages`` is the transcript, ``digest`` its digest; ``inbox`` holds messages that wait for delivery."""
+
+    rules_version: int = RULES_VERSION
+    run_id: str
+    request: RunRequest
+    status: RunStatus = "running"
+    agent: FrozenAgent | None = None
+    turn: Turn | None = None
+    turns: int = 0
+    steps: int = 0
+    last_turn: TurnSummary | None = None
+    messages: tuple[Message, ...] = ()
+    digest: str = START
+    inbox: tuple[UserMessage, ...] = ()
+    received: int = 0
+    client_keys: tuple[str, ...] = ()
+    requests: tuple[ApprovalRequest, ...] = ()
+    questions: tuple[Question, ...] = ()
+    closing: bool = False
+    idle_since: datetime | None = None
+    usage: Usage = Usage()
+    cost: Cost = Cost()
+    failure: Failure | None = None
+
+    @property
+    def revision(self) -> int:
+        """How many messages the transcript holds."""
+        return len(self.messages)
+
+
+class RunOutput(Record):
+    """What a run returns: the output of its last turn and what it all took."""
+
+    run_id: str
+    status: RunStatus
+    end: TurnEnd | None = None
+    output: str = ""
+    turns: int = 0
+    steps: int = 0
+    usage: Usage = Usage()
+    cost: Cost = Cost()
+
+
+class RunSummary(Record):
+    """A run at a glance (query ``summary``)."""
+
+    run_id: str
+    status: RunStatus
+    agent: str = ""
+    model: str = ""
+    turn: int = 0
+    step: int = 0
+    revision: int = 0
+    queued: int = 0
+    waiting_calls: tuple[str, ...] = ()
+    last_turn: TurnSummary | None = None
+    usage: Usage = Usage()
+    cost: Cost = Cost()
+    metadata: dict[str, object] = {}
+
+
+class TranscriptPage(Record):
+    """Some messages of the transcript (query ``transcript``), bounded in bytes.
+
+    ``messages`` start at index ``start``; ``revision`` is the number of messages there are in all, ``digest`` the
+    transcript's digest after the last message of this page. ``agent`` comes with the page that starts at 0.
+    """
+
+    run_id: str
+    start: int
+    revision: int
+    digest: str
+    messages: tuple[Message, ...] = ()
+    agent: FrozenAgent | None = None
