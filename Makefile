@@ -21,6 +21,8 @@ WORKSPACE ?= examples/notes
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
+run: export TASK := $(TASK)
+run: export WORKSPACE := $(WORKSPACE)
 run: $(READY) ## Run an agent on examples/notes (TASK="…" WORKSPACE=dir ARGS="…" change what it does)
 	@yes=; \
 	if ! [ -t 0 ] || ! [ -t 1 ]; then \
@@ -45,8 +47,6 @@ format: $(READY) ## Format the code and mend what ruff can mend
 clean: ## Remove the environment, caches and builds
 	@rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	@find perdure tests -name __pycache__ -type d -prune -exec rm -rf {} +
-
-export TASK WORKSPACE
 
 $(READY): pyproject.toml
 	@"$(PYTHON)" -c '$(NEW_ENOUGH)' 2>/dev/null || { \
