@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Literal
 
+from pydantic import Field
+
 from perdure.contracts.record import Record
 from perdure.contracts.tools import ToolSpec
 
@@ -30,10 +32,15 @@ class ToolPolicy(Record):
 
 
 class Limits(Record):
-    """Bounds of one turn. With ``steps`` = N, step N is the forced last one: no tools, with guidance to answer."""
+    """Bounds of one turn.
 
-    steps: int = 50
-    feedback_rounds: int = 3
+    With ``steps`` = N, step N is the forced last one: no tools, with guidance to answer. ``feedback_rounds`` bounds the
+    steps in a row that call unknown tools or give bad arguments. ``concurrency`` bounds the calls that run at once.
+    """
+
+    steps: int = Field(default=50, ge=1)
+    feedback_rounds: int = Field(default=3, ge=0)
+    concurrency: int = Field(default=8, ge=1)
 
 
 class AgentSpec(Record):

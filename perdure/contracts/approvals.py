@@ -15,7 +15,8 @@ class Verdict(Record):
     """What authority says of one call, with the rule that gave it.
 
     ``rule`` is a stable name: ``scope``, ``unknown_tool``, ``arguments``, ``policy``, ``effect``, ``mode``,
-    ``no_human``, ``approved``, ``safety:<name>``.
+    ``no_human``, ``approved``, ``question`` (the tool only asks a person), ``error`` (judging itself failed),
+    ``safety:<name>``.
     """
 
     decision: Decision
@@ -24,11 +25,15 @@ class Verdict(Record):
 
 
 class CallVerdict(Record):
-    """The verdict on one call, bound to the arguments that were judged."""
+    """The verdict on one call, bound to the arguments that were judged.
+
+    ``tool`` is the declared tool that the name resolved to, when it differs from the name that the model wrote.
+    """
 
     call_id: str
     verdict: Verdict
     digest: str = ""
+    tool: str = ""
 
 
 class RequestedCall(Record):

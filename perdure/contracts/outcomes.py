@@ -39,6 +39,7 @@ class WorkOpened(Outcome):
 
     kind: Literal["work_opened"] = "work_opened"
     model_call: str | None = None
+    forced: bool = False
     judging: tuple[str, ...] = ()
     running: tuple[str, ...] = ()
 

@@ -34,13 +34,17 @@ RULES_VERSION = 1
 
 
 class Call(Record):
-    """One call of the open batch. ``response`` is what a human said of it; ``result`` is its one result."""
+    """One call of the open batch.
+
+    ``tool`` is the declared tool, once the name is resolved. ``response`` is what a human said of it, ``result`` its
+    one result.
+    """
 
     part: CallPart
+    tool: str
     status: CallStatus = "proposed"
     verdict: Verdict | None = None
     digest: str = ""
-    versions: int = 0
     response: Response | None = None
     result: ToolMessage | None = None
 
@@ -50,13 +54,20 @@ class Call(Record):
 
 
 class Turn(Record):
-    """The turn that is running. ``stopping`` is set once it was told to stop and names the end it will have."""
+    """The turn that is running.
+
+    ``first_message`` is the transcript index of its first message, ``requests_opened`` counts the approval requests about
+    the open batch. ``stopping`` is set once it was told to stop and
+    names the end that it will have.
+    """
 
     number: int
     step: int = 1
+    first_message: int = 0
     model_call: str | None = None
     forced: bool = False
     batch: tuple[Call, ...] = ()
+    requests_opened: int = 0
     feedback_rounds: int = 0
     stopping: Literal["interrupted", "canceled"] | None = None
     usage: Usage = Usage()
