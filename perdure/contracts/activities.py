@@ -7,6 +7,7 @@ from perdure.contracts.approvals import CallVerdict, Response
 from perdure.contracts.messages import CallPart
 from perdure.contracts.record import Record
 from perdure.contracts.tools import ToolSpec
+from perdure.contracts.usage import Cost, Usage
 
 
 class AgentQuery(Record):
@@ -43,7 +44,8 @@ class ModelCall(Record):
 class LiveText(Record):
     """Heartbeat details of ``call_model``: what has come so far of ``message_id``.
 
-    Beyond a window of 64 KiB the oldest text leaves: ``text`` then starts at ``text_offset`` (characters).
+    Beyond a window of 64 KiB (reasoning: 48 KiB) the oldest text leaves: ``text`` then starts at ``text_offset``
+    (characters). ``usage`` and ``cost`` are what the call has taken in all its attempts so far: the next one adds to it.
     """
 
     message_id: str
@@ -52,6 +54,8 @@ class LiveText(Record):
     text_offset: int = 0
     reasoning: str = ""
     reasoning_offset: int = 0
+    usage: Usage = Usage()
+    cost: Cost = Cost()
 
 
 class ProposedCall(Record):

@@ -15,7 +15,8 @@ PerdureError
 │   ├── ServerUnavailableError
 │   ├── ServerBinaryMissingError
 │   ├── PortInUseError
-│   └── KeyMissingError
+│   ├── KeyMissingError
+│   └── TranscriptUnavailableError
 ├── ProviderError                 a model provider failed or refused: exit code 1
 │   ├── RateLimitedError
 │   ├── OverloadedError
@@ -27,6 +28,7 @@ PerdureError
 │   ├── ContextTooLongError
 │   ├── RefusedError
 │   └── BadReplyError
+├── RenderError                   our own fault: a processor of the context pipeline failed
 ├── ToolError                     a tool says why it cannot do what it was asked: the model reads it
 └── RunFailedError                a run ended Failed: exit code 1
 """
@@ -143,6 +145,17 @@ class KeyMissingError(OperatorError):
         super().__init__(f"The provider {provider!r} needs a key: set {variable}.")
 
 
+class TranscriptUnavailableError(OperatorError):
+    """A model call could not get the transcript of its own run, or got another one. Asking again may help."""
+
+    kind: FailureKind = "transcript_unavailable"
+    retryable = True
+
+    def __init__(self, run_id: str, why: str) -> None:
+        super().__init__(f"The transcript of run {run_id} is not available: {why}.")
+        self.run_id = run_id
+
+
 class ProviderError(PerdureError):
     """What a provider did wrong, typed once, at the adapter.
 
@@ -232,6 +245,14 @@ class BadReplyError(ProviderError):
     """An answer that cannot be used: cut short, malformed, or empty. Asking again may help."""
 
     retryable = True
+
+
+class RenderError(PerdureError):
+    """A processor of the context pipeline failed: the model is not asked with half a prompt."""
+
+    def __init__(self, processor: str, why: str) -> None:
+        super().__init__(f"The context processor {processor!r} failed: {why}.")
+        self.processor = processor
 
 
 class ToolError(PerdureError):

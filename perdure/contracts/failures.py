@@ -20,6 +20,7 @@ FailureKind = Literal[
     "unknown_agent",
     "invalid_input",
     "unavailable",
+    "transcript_unavailable",
     "internal",
 ]
 
