@@ -1,0 +1,151 @@
+"""The providers that are known without settings, and the settings that add to them or change them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from pydantic import JsonValue, ValidationError, model_validator
+
+from perdure.contracts.record import FileRecord
+from perdure.providers.dialects import DIALECTS, Dialect
+
+
+class Endpoint(FileRecord):
+    """Where a provider's models are served. A new compatible server is one of these in the settings, not code.
+
+    ``base_url`` ends before ``/chat/completions``. ``key_variable`` names the environment variable that holds the key;
+    empty means that none is sent. ``dialect`` names a row of `DIALECTS`, and ``flags`` change single flags of it.
+    ``default_model`` is what is chosen when only the key is there.
+    """
+
+    base_url: str
+    key_variable: str = ""
+    dialect: str = "compatible"
+    flags: dict[str, JsonValue] = {}
+    default_model: str = ""
+
+    @model_validator(mode="after")
+    def _known(self) -> Endpoint:
+        if not self.base_url.startswith(("http://", "https://")):
+            raise ValueError(f"base_url must start with http:// or https://, not {self.base_url[:20]!r}")
+        if self.dialect not in DIALECTS:
+            raise ValueError(f"there is no dialect {self.dialect!r}; known: {', '.join(DIALECTS)}")
+        try:
+            self.spoken()
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            raise ValueError(f"flags.{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+        return self
+
+    def spoken(self) -> Dialect:
+        """The dialect with the flags laid over it."""
+        return Dialect.model_validate({**DIALECTS[self.dialect].model_dump(), **self.flags})
+
+
+CATALOGUE: Mapping[str, Endpoint] = MappingProxyType(
+    {
+        "anthropic": Endpoint(
+            base_url="https://api.anthropic.com/v1",
+            key_variable="ANTHROPIC_API_KEY",
+            dialect="anthropic",
+            default_model="claude-sonnet-4-5",
+        ),
+        "openai": Endpoint(
+            base_url="https://api.openai.com/v1",
+            key_variable="OPENAI_API_KEY",
+            dialect="openai",
+            default_model="gpt-5-mini",
+        ),
+        "gemini": Endpoint(
+            base_url="https://generativelanguage.googleapis.com/v1beta/openai",
+            key_variable="GEMINI_API_KEY",
+            dialect="gemini",
+            default_model="gemini-2.5-flash",
+        ),
+        "openrouter": Endpoint(
+            base_url="https://openrouter.ai/api/v1",
+            key_variable="OPENROUTER_API_KEY",
+            dialect="openrouter",
+            default_model="openrouter/auto",
+        ),
+        "deepseek": Endpoint(
+            base_url="https://api.deepseek.com",
+            key_variable="DEEPSEEK_API_KEY",
+            dialect="deepseek",
+            default_model="deepseek-chat",
+        ),
+        "mistral": Endpoint(
+            base_url="https://api.mistral.ai/v1",
+            key_variable="MISTRAL_API_KEY",
+            dialect="mistral",
+            default_model="mistral-medium-latest",
+        ),
+        "groq": Endpoint(
+            base_url="https://api.groq.com/openai/v1",
+            key_variable="GROQ_API_KEY",
+            dialect="groq",
+            default_model="openai/gpt-oss-120b",
+        ),
+        "xai": Endpoint(
+            base_url="https://api.x.ai/v1", key_variable="XAI_API_KEY", dialect="xai", default_model="grok-4"
+        ),
+        "cerebras": Endpoint(
+            base_url="https://api.cerebras.ai/v1",
+            key_variable="CEREBRAS_API_KEY",
+            dialect="cerebras",
+            default_model="gpt-oss-120b",
+        ),
+        "together": Endpoint(
+            base_url="https://api.together.xyz/v1",
+            key_variable="TOGETHER_API_KEY",
+            default_model="openai/gpt-oss-120b",
+        ),
+        "fireworks": Endpoint(
+            base_url="https://api.fireworks.ai/inference/v1",
+            key_variable="FIREWORKS_API_KEY",
+            default_model="accounts/fireworks/models/gpt-oss-120b",
+        ),
+        "moonshot": Endpoint(
+            base_url="https://api.moonshot.ai/v1",
+            key_variable="MOONSHOT_API_KEY",
+            dialect="moonshot",
+            default_model="kimi-k2-0905-preview",
+        ),
+        "zai": Endpoint(
+            base_url="https://api.z.ai/api/paas/v4", key_variable="ZAI_API_KEY", dialect="zai", default_model="glm-4.6"
+        ),
+        "huggingface": Endpoint(
+            base_url="https://router.huggingface.co/v1",
+            key_variable="HF_TOKEN",
+            default_model="openai/gpt-oss-120b",
+        ),
+        "ollama": Endpoint(base_url="http://localhost:11434/v1", dialect="ollama"),
+        "lmstudio": Endpoint(base_url="http://localhost:1234/v1", dialect="lmstudio"),
+        "llamacpp": Endpoint(base_url="http://localhost:8080/v1", dialect="llamacpp"),
+        "vllm": Endpoint(base_url="http://localhost:8000/v1", dialect="vllm"),
+    }
+)
+"""Providers by name. The order is the order in which a key in the environment is looked for, then a local server."""
+
+LOCAL_PROVIDERS = ("ollama", "lmstudio", "llamacpp", "vllm")
+
+
+class ProviderSettings(FileRecord):
+    """What the settings say about providers.
+
+    ``endpoints`` adds providers by name, or replaces known ones. ``read_timeout`` is the longest silence (seconds)
+    between two pieces of an answer: models that think are silent for minutes.
+    """
+
+    endpoints: dict[str, Endpoint] = {}
+    connect_timeout: float = 10.0
+    read_timeout: float = 600.0
+
+    def endpoint(self, name: str) -> Endpoint | None:
+        """The endpoint of the provider ``name``, or None."""
+        return self.endpoints.get(name) or CATALOGUE.get(name)
+
+    def names(self) -> tuple[str, ...]:
+        """Every provider's name, the settings' own first."""
+        return tuple(dict.fromkeys((*self.endpoints, *CATALOGUE)))

@@ -1,0 +1,55 @@
+"""How servers that speak OpenAI's chat protocol differ: flags per server, said in one table and never guessed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Literal
+
+from perdure.contracts.record import FileRecord
+
+
+class Dialect(FileRecord):
+    """One server's way of speaking the protocol. The defaults are what most compatible servers do.
+
+    ``system_role``: the role of the prompt. ``output_limit``: the parameter that bounds the answer. ``stream_usage``:
+    whether ``stream_options`` may ask for usage. ``content_lists``: whether a user message may be a list of parts (images
+    need it). ``call_ids``: ``short`` allows exactly nine letters and digits. ``reasoning_replay``: the field in which
+    reasoning goes back to the model that thought it, together with its calls. ``user_after_tool``: whether a user message
+    may follow a tool result directly. ``inline_thinking``: whether reasoning may come as ``<think>`` at the head of the
+    text. ``hidden_output``: output tokens are what the total holds beyond the input, since the output count omits some.
+    """
+
+    system_role: Literal["system", "developer"] = "system"
+    output_limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    stream_usage: bool = True
+    content_lists: bool = True
+    call_ids: Literal["any", "short"] = "any"
+    reasoning_replay: Literal["none", "reasoning_content", "reasoning", "reasoning_details"] = "none"
+    user_after_tool: bool = True
+    inline_thinking: bool = True
+    hidden_output: bool = False
+
+
+DIALECTS: Mapping[str, Dialect] = MappingProxyType(
+    {
+        "compatible": Dialect(),
+        "openai": Dialect(output_limit="max_completion_tokens", inline_thinking=False),
+        "azure": Dialect(output_limit="max_completion_tokens", inline_thinking=False),
+        "anthropic": Dialect(inline_thinking=False),
+        "gemini": Dialect(inline_thinking=False, hidden_output=True),
+        "xai": Dialect(output_limit="max_completion_tokens", inline_thinking=False, hidden_output=True),
+        "deepseek": Dialect(content_lists=False, reasoning_replay="reasoning_content"),
+        "moonshot": Dialect(reasoning_replay="reasoning_content"),
+        "zai": Dialect(reasoning_replay="reasoning_content"),
+        "openrouter": Dialect(reasoning_replay="reasoning_details"),
+        "groq": Dialect(output_limit="max_completion_tokens"),
+        "cerebras": Dialect(output_limit="max_completion_tokens"),
+        "mistral": Dialect(call_ids="short", user_after_tool=False, stream_usage=False, inline_thinking=False),
+        "llamacpp": Dialect(reasoning_replay="reasoning_content"),
+        "vllm": Dialect(reasoning_replay="reasoning"),
+        "ollama": Dialect(reasoning_replay="reasoning"),
+        "lmstudio": Dialect(),
+    }
+)
+"""The dialects by name; the provider of the same name speaks it unless its settings say another."""
