@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from perdure.contracts.agent import AgentSpec, FrozenAgent, Humans, Limits, Mode, ToolPolicy
 from perdure.contracts.approvals import CallVerdict, Response
 from perdure.contracts.messages import CallPart
@@ -21,7 +23,7 @@ class AgentQuery(Record):
 
 
 class ResolvedAgent(Record):
-    """Result of ``resolve_agent``. ``search_attributes``: whether the server knows ours (an unknown one hangs a run)."""
+    """Result of ``resolve_agent``. ``search_attributes``: whether the server knows ours; an unknown one hangs a run."""
 
     agent: FrozenAgent
     search_attributes: bool = False
@@ -45,7 +47,7 @@ class LiveText(Record):
     """Heartbeat details of ``call_model``: what has come so far of ``message_id``.
 
     Beyond a window of 64 KiB (reasoning: 48 KiB) the oldest text leaves: ``text`` then starts at ``text_offset``
-    (characters). ``usage`` and ``cost`` are what the call has taken in all its attempts so far: the next one adds to it.
+    (characters). ``usage`` and ``cost`` are what all attempts of the call have taken so far.
     """
 
     message_id: str

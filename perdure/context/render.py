@@ -1,0 +1,71 @@
+"""Render: what the model gets to see of a run, by an ordered tuple of processors.
+
+Stable parts come early and volatile ones late, so that two calls in a row share their prefix to the byte and a
+provider's prompt cache holds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from perdure.context.draft import Draft, Processor, append_system, append_tail
+from perdure.context.repair import drop_placeholders, mend_arguments, pair_results
+from perdure.contracts.agent import FrozenAgent
+from perdure.contracts.errors import RenderError, bounded
+from perdure.contracts.messages import Message
+from perdure.contracts.prompts import ModelRequest
+
+GUIDANCE = (
+    "You have reached the limit of steps for this turn, and no tool can be called any more. Answer now, with what you "
+    "know: give the result as far as it goes, and say plainly what is left undone."
+)
+
+
+def _system_prompt(draft: Draft) -> Draft:
+    return append_system(draft, draft.agent.prompt)
+
+
+def _offer_tools(draft: Draft) -> Draft:
+    if draft.forced:
+        return draft
+    scope = draft.agent.scope
+    return replace(draft, tools=tuple(tool for tool in draft.agent.tools if scope is None or tool.name in scope))
+
+
+def _force_answer(draft: Draft) -> Draft:
+    return append_tail(draft, "guidance", GUIDANCE) if draft.forced else draft
+
+
+PIPELINE: tuple[Processor, ...] = (
+    Processor("drop_placeholders", drop_placeholders),
+    Processor("mend_arguments", mend_arguments),
+    Processor("pair_results", pair_results),
+    Processor("system_prompt", _system_prompt),
+    Processor("offer_tools", _offer_tools),
+    Processor("force_answer", _force_answer),
+)
+
+
+def process(draft: Draft, pipeline: tuple[Processor, ...]) -> Draft:
+    """The draft after every processor, in order. Raises RenderError, which names the processor that failed."""
+    for processor in pipeline:
+        try:
+            draft = processor.function(draft)
+        except Exception as error:
+            raise RenderError(processor.name, bounded(f"{type(error).__name__}: {error}")) from error
+    return draft
+
+
+def render(
+    agent: FrozenAgent,
+    messages: tuple[Message, ...],
+    *,
+    forced: bool = False,
+    pipeline: tuple[Processor, ...] = PIPELINE,
+) -> ModelRequest:
+    """The request for the agent's next reply to this transcript.
+
+    ``forced`` asks for the answer now: no tools, and guidance as a last synthetic user message. Raises RenderError.
+    """
+    draft = process(Draft(agent=agent, messages=messages, forced=forced), pipeline)
+    return ModelRequest(model=agent.model, system=draft.system, messages=draft.messages, tools=draft.tools)
