@@ -22,11 +22,25 @@ class AgentQuery(Record):
     workspace: str | None = None
 
 
+class Patience(Record):
+    """How long the workflow waits for its activities. Chosen by the worker's settings, frozen at the run's start.
+
+    ``heartbeat`` is the time without a sign of life after which a worker counts as dead. ``model_attempts`` and
+    ``tool_attempts`` bound the attempts of a model call and of an idempotent tool; other tools get one.
+    """
+
+    heartbeat: timedelta = timedelta(seconds=30)
+    model_call: timedelta = timedelta(hours=1)
+    model_attempts: int = 8
+    tool_attempts: int = 3
+
+
 class ResolvedAgent(Record):
     """Result of ``resolve_agent``. ``search_attributes``: whether the server knows ours; an unknown one hangs a run."""
 
     agent: FrozenAgent
     search_attributes: bool = False
+    patience: Patience = Patience()
 
 
 class ModelCall(Record):

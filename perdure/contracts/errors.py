@@ -187,13 +187,17 @@ class ProviderError(PerdureError):
 
     def failure(self) -> Failure:
         """The error as data, with status, code and request id."""
-        return super().failure().model_copy(
-            update={
-                "status": self.status,
-                "code": self.code,
-                "provider": self.provider,
-                "provider_request_id": self.request_id,
-            }
+        return (
+            super()
+            .failure()
+            .model_copy(
+                update={
+                    "status": self.status,
+                    "code": self.code,
+                    "provider": self.provider,
+                    "provider_request_id": self.request_id,
+                }
+            )
         )
 
 

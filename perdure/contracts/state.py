@@ -160,8 +160,8 @@ class RunSummary(Record):
 class TranscriptPage(Record):
     """Some messages of the transcript (query ``transcript``), bounded in bytes.
 
-    ``messages`` start at index ``start``; ``revision`` is the number of messages there are in all, ``digest`` the
-    transcript's digest after the last message of this page. ``agent`` comes with the page that starts at 0.
+    ``messages`` start at index ``start``; ``revision`` is the number of messages there are in all and ``digest`` the
+    digest of them all. ``agent`` comes with the page that starts at 0.
     """
 
     run_id: str

@@ -1,4 +1,5 @@
-"""The durable run: the loop, its executors, inbox, children and continue-as-new.
+"""The durable shell around the brain: one workflow, `AgentRun`, and the executors of its instructions.
 
-Rule: deterministic. No provider, no activity code, no HTTP is imported; only names and types from contracts are shared.
+The rule of this room: deterministic. It knows activities only by the names and types in contracts, and reaches nothing
+that does input or output; the sandbox refuses a workflow that does.
 """

@@ -1,0 +1,226 @@
+"""What an outcome does to the state. Total: an outcome that comes late or makes no sense leaves the state as it was."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from perdure.brain.calls import judged, open_batch, responded, settled
+from perdure.brain.ending import ended, open_status, status_after
+from perdure.brain.refuse import refusal, targets
+from perdure.brain.transcript import append, turn_output
+from perdure.contracts.ids import user_message_id
+from perdure.contracts.messages import TextPart, UserMessage
+from perdure.contracts.outcomes import (
+    AgentRejected,
+    AgentResolved,
+    AnyOutcome,
+    CallsJudged,
+    CallsSettled,
+    CancelReceived,
+    ClockReached,
+    ModelFailure,
+    ModelReply,
+    Received,
+    TurnFinished,
+    WorkOpened,
+)
+from perdure.contracts.phases import (
+    BatchSettled,
+    CallSettled,
+    ModelFailed,
+    ModelReplied,
+    Phase,
+    Rested,
+    RunEnded,
+    StopRequested,
+    TurnStarted,
+    Unchanged,
+)
+from perdure.contracts.requests import Answer, Approve, Close, Deny, Interrupt, Send
+from perdure.contracts.state import RunStatus, State, Turn, TurnSummary
+
+REMEMBERED_KEYS = 1_000
+"""How many senders' own keys a run remembers, to take a repeated message once."""
+
+
+def apply(state: State, outcome: AnyOutcome) -> tuple[State, Phase]:
+    """The state after ``outcome``, and the phase that says what happened."""
+    after, phase = _apply(state, outcome)
+    if not ended(after):
+        after = after.model_copy(update={"status": open_status(after)})
+    return after, phase
+
+
+def _apply(state: State, outcome: AnyOutcome) -> tuple[State, Phase]:
+    if ended(state):
+        return state, Unchanged(reason=f"The run has ended ({state.status}).")
+    match outcome:
+        case AgentResolved():
+            if state.agent is not None:
+                return state, Unchanged(reason="The agent is resolved already.")
+            return _start_turn(state.model_copy(update={"agent": outcome.agent}))
+        case AgentRejected():
+            return _end(state, "failed", failure=outcome.failure)
+        case WorkOpened():
+            return _work_opened(state, outcome), Unchanged()
+        case ModelReply():
+            return _model_reply(state, outcome)
+        case ModelFailure():
+            if state.turn is None or state.turn.model_call != outcome.message_id:
+                return state, Unchanged(reason=f"Message {outcome.message_id} is not awaited.")
+            turn = state.turn.model_copy(update={"model_call": None})
+            return state.model_copy(update={"turn": turn}), ModelFailed(failure=outcome.failure)
+        case CallsJudged():
+            return judged(state, outcome)
+        case CallsSettled():
+            return _calls_settled(state, outcome)
+        case Received():
+            return _received(state, outcome)
+        case CancelReceived():
+            return _stop(state, "canceled") if state.turn else _end(state, "canceled")
+        case ClockReached():
+            return _clock_reached(state, outcome)
+        case TurnFinished():
+            return _turn_finished(state, outcome)
+    assert_never(outcome)
+
+
+def _start_turn(state: State) -> tuple[State, Phase]:
+    number = state.turns + 1
+    turn = Turn(number=number, first_message=state.revision)
+    delivered = append(state, *state.inbox)
+    return delivered.model_copy(update={"turn": turn, "turns": number, "inbox": (), "idle_since": None}), TurnStarted()
+
+
+def _work_opened(state: State, outcome: WorkOpened) -> State:
+    turn = state.turn
+    if turn is None:
+        return state
+    if outcome.model_call:
+        turn = turn.model_copy(update={"model_call": outcome.model_call, "forced": outcome.forced})
+        state = state.model_copy(update={"steps": state.steps + 1})
+    batch = tuple(
+        call.model_copy(update={"status": "judging"})
+        if call.call_id in outcome.judging
+        else call.model_copy(update={"status": "running"})
+        if call.call_id in outcome.running
+        else call
+        for call in turn.batch
+    )
+    return state.model_copy(update={"turn": turn.model_copy(update={"batch": batch})})
+
+
+def _model_reply(state: State, outcome: ModelReply) -> tuple[State, Phase]:
+    message = outcome.message
+    turn = state.turn
+    if turn is None or turn.model_call != message.message_id:
+        return state, Unchanged(reason=f"Message {message.message_id} is not awaited.")
+    turn = turn.model_copy(
+        update={
+            "model_call": None,
+            "batch": open_batch(message),
+            "usage": turn.usage + message.usage,
+            "cost": turn.cost + message.cost,
+        }
+    )
+    spent = {"usage": state.usage + message.usage, "cost": state.cost + message.cost}
+    state = append(state, message).model_copy(update={"turn": turn, **spent})
+    return state, ModelReplied(message_id=message.message_id)
+
+
+def _calls_settled(state: State, outcome: CallsSettled) -> tuple[State, Phase]:
+    state, fresh = settled(state, outcome.results)
+    turn = state.turn
+    if turn is None or not fresh:
+        return state, Unchanged(reason="The calls are settled already.")
+    if turn.open_calls:
+        return state, CallSettled(call_ids=fresh)
+    results = tuple(call.result for call in turn.batch if call.result is not None)
+    invalid = any(result.status == "invalid" for result in results)
+    rest = turn.stopping or turn.forced
+    delivered = () if rest else state.inbox
+    turn = turn.model_copy(
+        update={
+            "batch": (),
+            "requests_opened": 0,
+            "step": turn.step if rest else turn.step + 1,
+            "feedback_rounds": turn.feedback_rounds + 1 if invalid else 0,
+        }
+    )
+    state = append(state, *results, *delivered)
+    return state.model_copy(update={"turn": turn, "inbox": state.inbox if rest else ()}), BatchSettled()
+
+
+def _received(state: State, outcome: Received) -> tuple[State, Phase]:
+    order = outcome.order
+    refused = refusal(state, order)
+    if refused:
+        return state, Unchanged(reason=refused)
+    match order:
+        case Send():
+            return _message(state, order)
+        case Approve() | Deny() | Answer():
+            return responded(state, order, targets(state, order), outcome.at)
+        case Interrupt():
+            return _stop(state, "interrupted")
+        case Close():
+            closing = state.model_copy(update={"closing": True})
+            return _end(closing, "completed") if state.status == "idle" else (closing, Unchanged())
+    assert_never(order)
+
+
+def _message(state: State, order: Send) -> tuple[State, Phase]:
+    if order.client_key and order.client_key in state.client_keys:
+        return state, Unchanged(reason=f"The message {order.client_key} was received already.")
+    position = state.received + 1
+    message = UserMessage(
+        message_id=user_message_id(position),
+        parts=(TextPart(text=order.message), *order.attachments),
+        sender=order.actor,
+        client_key=order.client_key,
+    )
+    keys = (*state.client_keys, order.client_key)[-REMEMBERED_KEYS:] if order.client_key else state.client_keys
+    queued = state.model_copy(update={"inbox": (*state.inbox, message), "received": position, "client_keys": keys})
+    return _start_turn(queued) if state.status == "idle" else (queued, Unchanged())
+
+
+def _stop(state: State, how: str) -> tuple[State, Phase]:
+    assert state.turn is not None
+    if state.turn.stopping == how or state.turn.stopping == "canceled":
+        return state, Unchanged(reason="The turn is stopping already.")
+    turn = state.turn.model_copy(update={"stopping": how})
+    return state.model_copy(update={"turn": turn}), StopRequested()
+
+
+def _clock_reached(state: State, outcome: ClockReached) -> tuple[State, Phase]:
+    if state.status == "idle" and state.idle_since and outcome.at >= state.idle_since + state.request.idle_timeout:
+        return _end(state, "completed")
+    return state, Unchanged()
+
+
+def _turn_finished(state: State, outcome: TurnFinished) -> tuple[State, Phase]:
+    turn = state.turn
+    if turn is None:
+        return state, Unchanged(reason="No turn is running.")
+    summary = TurnSummary(
+        number=turn.number,
+        end=outcome.end,
+        steps=turn.step,
+        output=turn_output(state),
+        failure=outcome.failure,
+        usage=turn.usage,
+        cost=turn.cost,
+    )
+    state = state.model_copy(update={"turn": None, "last_turn": summary, "requests": (), "questions": ()})
+    if outcome.end == "canceled":
+        return _end(state, "canceled")
+    if state.inbox:
+        return _start_turn(state)
+    if state.request.conversation and not state.closing:
+        return state.model_copy(update={"idle_since": outcome.at}), Rested()
+    status = "completed" if state.request.conversation else status_after(outcome.end)
+    return _end(state, status, failure=outcome.failure if status == "failed" else None)
+
+
+def _end(state: State, status: RunStatus, **fields: object) -> tuple[State, Phase]:
+    return state.model_copy(update={"status": status, **fields}), RunEnded()

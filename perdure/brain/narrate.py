@@ -1,0 +1,140 @@
+"""The durable events of an advance: what a subscriber is told, derived from the states and never stored."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from perdure.brain.ending import ended
+from perdure.brain.loop import Advance
+from perdure.brain.views import output
+from perdure.contracts.events import (
+    CallEnded,
+    CallsReviewed,
+    CallStarted,
+    DurableEvent,
+    MessageReceived,
+    ModelAnswered,
+    ModelCalled,
+    ModelGaveUp,
+    OrderReceived,
+    QuestionOpened,
+    RequestOpened,
+    RunBegan,
+    RunClosed,
+    StatusChanged,
+    TurnBegan,
+    TurnEnded,
+)
+from perdure.contracts.messages import ToolMessage
+from perdure.contracts.outcomes import (
+    AgentRejected,
+    AgentResolved,
+    CallsJudged,
+    CallsSettled,
+    CancelReceived,
+    ClockReached,
+    ModelFailure,
+    ModelReply,
+    Received,
+    TurnFinished,
+    WorkOpened,
+)
+from perdure.contracts.phases import Unchanged
+from perdure.contracts.requests import Send
+from perdure.contracts.state import State
+
+
+def narrate(advance: Advance) -> tuple[DurableEvent, ...]:
+    """The events of ``advance``, in order, with run and time but without position."""
+    before, after = advance.before, advance.state
+    events: list[DurableEvent] = []
+    if before is None:
+        events += [MessageReceived(message=message) for message in after.inbox]
+    else:
+        events += _of_outcome(advance, before)
+        if after.turn and (before.turn is None or before.turn.number != after.turn.number):
+            events.append(TurnBegan(turn=after.turn.number))
+        if after.status != before.status:
+            events.append(StatusChanged(status=after.status))
+        if ended(after) and not ended(before):
+            events.append(_closed(after))
+    stamp = {"run_id": after.run_id, "at": advance.at}
+    return tuple(event.model_copy(update=stamp) for event in events)
+
+
+def _of_outcome(advance: Advance, before: State) -> list[DurableEvent]:
+    outcome, after = advance.outcome, advance.state
+    if outcome is None:
+        return []
+    refused = advance.phase.reason if isinstance(advance.phase, Unchanged) else ""
+    match outcome:
+        case AgentResolved():
+            return [] if refused else [RunBegan(agent=outcome.agent.name, model=outcome.agent.model)]
+        case WorkOpened():
+            return _opened(outcome, after)
+        case ModelReply():
+            return [] if refused else [ModelAnswered(message=outcome.message)]
+        case ModelFailure():
+            return [] if refused else [ModelGaveUp(message_id=outcome.message_id, failure=outcome.failure)]
+        case CallsJudged():
+            return _reviewed(outcome, before, after)
+        case CallsSettled():
+            return [CallEnded(result=result) for result in _fresh_results(before, outcome)]
+        case Received(order=Send()):
+            new = [message for message in after.inbox if message not in before.inbox]
+            started = after.messages[before.revision :]
+            found = [message for message in (*new, *started) if message.role == "user"]
+            if found:
+                return [MessageReceived(message=message) for message in found]
+            return [OrderReceived(order=outcome.order, refused=refused)]
+        case Received():
+            return [OrderReceived(order=outcome.order, refused=refused)]
+        case TurnFinished():
+            return _turn_ended(before, after)
+        case AgentRejected() | CancelReceived() | ClockReached():
+            return []
+    assert_never(outcome)
+
+
+def _opened(outcome: WorkOpened, after: State) -> list[DurableEvent]:
+    turn = after.turn
+    if turn is None:
+        return []
+    if outcome.model_call:
+        called = ModelCalled(message_id=outcome.model_call, turn=turn.number, step=turn.step, forced=outcome.forced)
+        return [called]
+    return [CallStarted(call=call.part) for call in turn.batch if call.call_id in outcome.running]
+
+
+def _reviewed(outcome: CallsJudged, before: State, after: State) -> list[DurableEvent]:
+    events: list[DurableEvent] = [CallsReviewed(verdicts=outcome.verdicts)]
+    events += [RequestOpened(request=request) for request in after.requests if request not in before.requests]
+    events += [QuestionOpened(question=question) for question in after.questions if question not in before.questions]
+    return events
+
+
+def _fresh_results(before: State, outcome: CallsSettled) -> tuple[ToolMessage, ...]:
+    still_open = {call.call_id for call in before.turn.open_calls} if before.turn else set()
+    return tuple(result for result in outcome.results if result.call_id in still_open)
+
+
+def _turn_ended(before: State, after: State) -> list[DurableEvent]:
+    turn = after.last_turn
+    if turn is None or turn == before.last_turn:
+        return []
+    ended_turn = TurnEnded(
+        turn=turn.number,
+        end=turn.end,
+        output=turn.output,
+        failure=turn.failure,
+        usage=turn.usage,
+        cost=turn.cost,
+    )
+    return [ended_turn]
+
+
+def _closed(state: State) -> RunClosed:
+    result = output(state)
+    return RunClosed(
+        status=state.status, output=result.output, failure=state.failure, usage=state.usage, cost=state.cost
+    )

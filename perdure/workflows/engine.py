@@ -1,0 +1,158 @@
+"""The engine: keeps the loop, opens the work that instructions name, and feeds what it gives back into the loop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from datetime import datetime
+from typing import Any, assert_never
+
+from temporalio import workflow
+from temporalio.exceptions import ActivityError
+from temporalio.workflow import ActivityHandle
+
+from perdure.brain.ending import wake_at
+from perdure.brain.loop import Advance, Loop
+from perdure.contracts.activities import Patience
+from perdure.contracts.instructions import (
+    AskHumans,
+    AuthorizeCalls,
+    CallModel,
+    CallTools,
+    Finish,
+    Instruction,
+    ResolveAgent,
+    SettleCalls,
+    StopWork,
+)
+from perdure.contracts.outcomes import AgentResolved, AnyOutcome, CallsSettled, ClockReached
+from perdure.contracts.requests import RunRequest
+from perdure.contracts.state import State
+from perdure.workflows import executors
+from perdure.workflows.failures import UNAVAILABLE, result
+from perdure.workflows.visibility import Visibility
+
+
+class Engine:
+    """One run while it is worked on. ``fatal`` holds an error of ours that makes the run unusable."""
+
+    def __init__(self, run_id: str, request: RunRequest) -> None:
+        self.fatal: Exception | None = None
+        self._patience = Patience()
+        self._visibility = Visibility()
+        self._handles: dict[str, ActivityHandle[Any]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._alarm: asyncio.Task[None] | None = None
+        self._alarm_at: datetime | None = None
+        self._loop, self._first = Loop.begin(run_id, request, workflow.now())
+
+    @property
+    def state(self) -> State:
+        return self._loop.state
+
+    def start(self) -> None:
+        """Open the first work."""
+        self._guard(lambda: self._open(self._first))
+
+    def feed(self, outcome: AnyOutcome) -> None:
+        """Apply an outcome and open the work that follows. Never raises: an error of ours ends up in ``fatal``."""
+        self._guard(lambda: self._feed(outcome))
+
+    def _feed(self, outcome: AnyOutcome) -> None:
+        for advance in self._loop.feed(outcome):
+            self._open(advance)
+        self._visibility.show(self.state)
+        self._set_alarm()
+
+    def _guard(self, action: Callable[[], None]) -> None:
+        try:
+            action()
+        except Exception as error:  # noqa: BLE001 - handlers must not raise: run() reports it
+            self.fatal = self.fatal or error
+
+    def _open(self, advance: Advance) -> None:
+        for instruction in advance.instructions:
+            self._execute(advance.state, instruction)
+
+    def _execute(self, state: State, instruction: Instruction) -> None:
+        match instruction:
+            case ResolveAgent():
+                self._spawn(self._resolve_agent(state))
+            case CallModel():
+                handle = executors.call_model(state, instruction, self._patience)
+                self._handles[instruction.message_id] = handle
+                self._spawn(executors.model_outcome(instruction, handle), instruction.message_id)
+            case AuthorizeCalls():
+                judging = executors.authorize(state, instruction)
+                self._spawn(executors.judged_outcome(state, instruction, judging))
+            case CallTools():
+                self._call_tools(state, instruction)
+            case StopWork():
+                for key in (instruction.model_call, *instruction.call_ids):
+                    if key and key in self._handles:
+                        self._handles[key].cancel()
+            case SettleCalls() | AskHumans() | Finish():
+                pass  # The loop itself settles and finishes; open requests stand in the state for all to see.
+            case _:
+                assert_never(instruction)
+
+    async def _resolve_agent(self, state: State) -> AnyOutcome:
+        try:
+            resolved = await executors.resolve_agent(state)
+        except ActivityError as error:
+            return executors.rejected(error)
+        self._patience = resolved.patience
+        self._visibility.enabled = resolved.search_attributes
+        return AgentResolved(at=workflow.now(), agent=resolved.agent)
+
+    def _call_tools(self, state: State, instruction: CallTools) -> None:
+        assert state.turn is not None
+        assert state.agent is not None
+        for call in state.turn.batch:
+            if call.call_id not in instruction.call_ids:
+                continue
+            spec = state.agent.tool(call.tool)
+            refused = result(call.part, "unavailable", UNAVAILABLE) if spec is None else executors.too_large(call)
+            if spec is None or refused is not None:
+                assert refused is not None
+                self._spawn(_ready(CallsSettled(at=workflow.now(), results=(refused,))))
+                continue
+            handle = executors.call_tool(state, call, spec, self._patience)
+            self._handles[call.call_id] = handle
+            self._spawn(executors.tool_outcome(call, handle), call.call_id)
+
+    def _spawn(self, work: Coroutine[Any, Any, AnyOutcome], key: str = "") -> None:
+        async def run() -> None:
+            try:
+                outcome = await work
+            except Exception as error:  # noqa: BLE001 - a task's error reaches nobody: run() reports it
+                self.fatal = self.fatal or error
+                return
+            self._handles.pop(key, None)
+            self.feed(outcome)
+
+        task = asyncio.create_task(run())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _set_alarm(self) -> None:
+        """Keep one timer, and only while the state names a time: every timer costs two events."""
+        at = wake_at(self.state)
+        if at == self._alarm_at:
+            return
+        if self._alarm is not None:
+            self._alarm.cancel()
+        self._alarm_at = at
+        self._alarm = asyncio.create_task(self._ring(at)) if at is not None else None
+
+    async def _ring(self, at: datetime) -> None:
+        try:
+            await workflow.sleep(max(0.0, (at - workflow.now()).total_seconds()))
+        except asyncio.CancelledError:
+            return
+        self._alarm = self._alarm_at = None
+        self.feed(ClockReached(at=workflow.now()))
+
+
+async def _ready(outcome: AnyOutcome) -> AnyOutcome:
+    return outcome

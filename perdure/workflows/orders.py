@@ -1,0 +1,84 @@
+"""Reading what people send: any number of inputs of any shape, as any Temporal client or the UI's form may send them.
+
+A handler with typed parameters is a trap: a signal without an input, or with two, fails the workflow task for ever.
+Handlers therefore take ``*args: Any`` and read them here; what cannot be read is refused with a reason.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from perdure.contracts.errors import InvalidInputError, bounded
+from perdure.contracts.names import SEND
+from perdure.contracts.requests import Order, RunRequest
+
+_ORDER: TypeAdapter[Order] = TypeAdapter(Order)
+
+
+def read_order(kind: str, args: tuple[Any, ...]) -> Order:
+    """The order of that kind in a handler's inputs. Raises InvalidInputError, whose text is for the sender.
+
+    No input means an order without fields; a bare string is the message of ``send``, the answer of ``answer`` and the
+    call id of ``approve`` and ``deny``.
+    """
+    fields = _fields(kind, args)
+    try:
+        return _ORDER.validate_python({**fields, "kind": kind})
+    except ValidationError as error:
+        raise InvalidInputError(f"The {kind} cannot be read: {_explain(error)}.") from None
+
+
+def read_request(args: tuple[Any, ...]) -> RunRequest:
+    """The start request in the workflow's inputs. A bare string is its message. Raises InvalidInputError."""
+    if len(args) != 1:
+        raise InvalidInputError(f"AgentRun takes one input, an object with at least `message`; it got {len(args)}.")
+    fields = {"message": args[0]} if isinstance(args[0], str) else args[0]
+    if not isinstance(fields, dict):
+        raise InvalidInputError('AgentRun takes an object with at least `message`, such as {"message": "Hello"}.')
+    try:
+        return RunRequest.model_validate(fields)
+    except ValidationError as error:
+        raise InvalidInputError(f"The start request cannot be read: {_explain(error)}.") from None
+
+
+def _fields(kind: str, args: tuple[Any, ...]) -> dict[str, Any]:
+    if not args:
+        return {}
+    if len(args) > 1:
+        raise InvalidInputError(f"The {kind} takes one input, an object; it got {len(args)}.")
+    value = args[0]
+    if value is None:
+        return {}
+    if isinstance(value, str):
+        return _from_text(kind, value)
+    if isinstance(value, dict):
+        return value
+    raise InvalidInputError(f"The {kind} takes an object such as {_example(kind)}.")
+
+
+def _from_text(kind: str, text: str) -> dict[str, Any]:
+    # The UI's form sends what was typed as a JSON string when its encoding is left on plain text.
+    try:
+        decoded = json.loads(text)
+    except ValueError:
+        decoded = None
+    if isinstance(decoded, dict) and kind != SEND:
+        return decoded
+    field = {"send": "message", "answer": "answer", "approve": "call_id", "deny": "call_id"}.get(kind)
+    return {field: text} if field else {}
+
+
+def _example(kind: str) -> str:
+    examples = {"send": '{"message": "…"}', "answer": '{"answer": "…"}', "interrupt": '{"reason": "…"}'}
+    return examples.get(kind, '{"call_id": "t1s1c1"}')
+
+
+def _explain(error: ValidationError) -> str:
+    problems = (
+        f"{'.'.join(str(step) for step in problem['loc'] if step) or 'input'}: {problem['msg']}"
+        for problem in error.errors(include_url=False, include_context=False, include_input=False)
+    )
+    return bounded("; ".join(list(problems)[:5]))

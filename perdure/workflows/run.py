@@ -1,0 +1,235 @@
+"""`AgentRun`: one run of an agent. Its history is the record of the run and the means to replay it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from temporalio import workflow
+from temporalio.exceptions import ApplicationError
+
+from perdure.brain.ending import ended
+from perdure.brain.refuse import refusal, targets
+from perdure.brain.views import open_requests, output, summary, transcript_page
+from perdure.contracts.approvals import OpenRequests
+from perdure.contracts.errors import InvalidInputError, bounded
+from perdure.contracts.failures import Failure
+from perdure.contracts.names import (
+    AGENT_RUN,
+    ANSWER,
+    APPROVE,
+    CLOSE,
+    DENY,
+    INTERRUPT,
+    OPEN_REQUESTS,
+    SEND,
+    SUMMARY,
+    TRANSCRIPT,
+)
+from perdure.contracts.outcomes import CancelReceived, Received
+from perdure.contracts.requests import Answer, Approve, Close, Deny, Interrupt, Order, Receipt, Send
+from perdure.contracts.state import RunOutput, RunSummary, State, TranscriptPage
+from perdure.workflows.engine import Engine
+from perdure.workflows.orders import read_order, read_request
+
+
+@workflow.defn(name=AGENT_RUN)
+class AgentRun:
+    """The agent loop as a workflow. Input: a `RunRequest`; result: a `RunOutput`."""
+
+    @workflow.init
+    def __init__(self, *args: Any) -> None:
+        # Not in run(): signals and updates that came before the first task are handled before run() begins.
+        self._engine: Engine | None = None
+        self._unreadable: Exception | None = None
+        try:
+            self._engine = Engine(workflow.info().workflow_id, read_request(args))
+        except Exception as error:  # noqa: BLE001 - an error here would fail the task for ever: run() reports it
+            self._unreadable = error
+
+    @workflow.run
+    async def run(self, *args: Any) -> RunOutput:
+        if self._engine is None:
+            raise _as_failure(self._unreadable or InvalidInputError("The start request cannot be read."))
+        try:
+            return await self._to_the_end(self._engine)
+        except (ApplicationError, workflow.NondeterminismError):
+            raise
+        except Exception as error:
+            # A plain exception would be retried for ever; one about data must end the run where people see it.
+            raise _as_failure(error) from error
+
+    async def _to_the_end(self, engine: Engine) -> RunOutput:
+        engine.start()
+        while not (engine.fatal or ended(engine.state)):
+            try:
+                await workflow.wait_condition(lambda: engine.fatal is not None or ended(engine.state))
+            except asyncio.CancelledError:
+                engine.feed(CancelReceived(at=workflow.now()))
+        if engine.fatal:
+            raise engine.fatal
+        await workflow.wait_condition(workflow.all_handlers_finished)
+        match engine.state.status:
+            case "canceled":
+                raise asyncio.CancelledError
+            case "failed":
+                raise _run_failure(engine.state)
+            case _:
+                return output(engine.state)
+
+    # Updates answer with a receipt; their signal twins take the same input and answer nothing.
+
+    @workflow.update(name=SEND)
+    async def send(self, *args: Any) -> Receipt:
+        return self._take(read_order(SEND, args))
+
+    @workflow.update(name=APPROVE)
+    async def approve(self, *args: Any) -> Receipt:
+        return self._take(read_order(APPROVE, args))
+
+    @workflow.update(name=DENY)
+    async def deny(self, *args: Any) -> Receipt:
+        return self._take(read_order(DENY, args))
+
+    @workflow.update(name=ANSWER)
+    async def answer(self, *args: Any) -> Receipt:
+        return self._take(read_order(ANSWER, args))
+
+    @workflow.update(name=INTERRUPT)
+    async def interrupt(self, *args: Any) -> Receipt:
+        return self._take(read_order(INTERRUPT, args))
+
+    @workflow.update(name=CLOSE)
+    async def close(self, *args: Any) -> Receipt:
+        return self._take(read_order(CLOSE, args))
+
+    @send.validator
+    def _may_send(self, *args: Any) -> None:
+        self._check(SEND, args)
+
+    @approve.validator
+    def _may_approve(self, *args: Any) -> None:
+        self._check(APPROVE, args)
+
+    @deny.validator
+    def _may_deny(self, *args: Any) -> None:
+        self._check(DENY, args)
+
+    @answer.validator
+    def _may_answer(self, *args: Any) -> None:
+        self._check(ANSWER, args)
+
+    @interrupt.validator
+    def _may_interrupt(self, *args: Any) -> None:
+        self._check(INTERRUPT, args)
+
+    @close.validator
+    def _may_close(self, *args: Any) -> None:
+        self._check(CLOSE, args)
+
+    @workflow.signal(name=SEND)
+    async def on_send(self, *args: Any) -> None:
+        self._hear(SEND, args)
+
+    @workflow.signal(name=APPROVE)
+    async def on_approve(self, *args: Any) -> None:
+        self._hear(APPROVE, args)
+
+    @workflow.signal(name=DENY)
+    async def on_deny(self, *args: Any) -> None:
+        self._hear(DENY, args)
+
+    @workflow.signal(name=ANSWER)
+    async def on_answer(self, *args: Any) -> None:
+        self._hear(ANSWER, args)
+
+    @workflow.signal(name=INTERRUPT)
+    async def on_interrupt(self, *args: Any) -> None:
+        self._hear(INTERRUPT, args)
+
+    @workflow.signal(name=CLOSE)
+    async def on_close(self, *args: Any) -> None:
+        self._hear(CLOSE, args)
+
+    @workflow.signal(dynamic=True)
+    async def on_unknown(self, name: str, args: Any) -> None:
+        workflow.logger.warning("A signal of an unknown name was ignored", extra={"signal": name})
+
+    @workflow.query(name=SUMMARY)
+    def summary(self) -> RunSummary:
+        return summary(self._state())
+
+    @workflow.query(name=OPEN_REQUESTS)
+    def open_requests(self) -> OpenRequests:
+        return open_requests(self._state())
+
+    @workflow.query(name=TRANSCRIPT)
+    def transcript(self, *args: Any) -> TranscriptPage:
+        return transcript_page(self._state(), _start_index(args))
+
+    def _state(self) -> State:
+        if self._engine is None:
+            raise ApplicationError("The run has no state: its start request cannot be read.", non_retryable=True)
+        return self._engine.state
+
+    def _check(self, kind: str, args: tuple[Any, ...]) -> None:
+        try:
+            refused = refusal(self._state(), read_order(kind, args))
+        except InvalidInputError as error:
+            refused = str(error)
+        if refused:
+            raise ApplicationError(refused, type="OrderRefused", non_retryable=True)
+
+    def _take(self, order: Order) -> Receipt:
+        engine = self._engine
+        assert engine is not None, "the validator has let no order pass without an engine"
+        ids = _touched(engine.state, order)
+        engine.feed(Received(at=workflow.now(), order=order))
+        return Receipt(accepted=True, ids=ids)
+
+    def _hear(self, kind: str, args: tuple[Any, ...]) -> None:
+        """A signal harms nothing, whatever it holds: what cannot be read or used is logged and left."""
+        try:
+            order = read_order(kind, args)
+        except InvalidInputError as error:
+            workflow.logger.warning("A signal was ignored", extra={"signal": kind, "reason": str(error)})
+            return
+        if self._engine is not None:
+            self._engine.feed(Received(at=workflow.now(), order=order))
+
+
+def _touched(state: State, order: Order) -> tuple[str, ...]:
+    match order:
+        case Send():
+            known = next((m for m in _user_messages(state) if order.client_key and m[1] == order.client_key), None)
+            return (known[0] if known else f"u{state.received + 1}",)
+        case Approve() | Deny() | Answer():
+            return tuple(call.call_id for call in targets(state, order))
+        case Interrupt() | Close():
+            return ()
+
+
+def _user_messages(state: State) -> tuple[tuple[str, str], ...]:
+    seen = (*(message for message in state.messages if message.role == "user"), *state.inbox)
+    return tuple((message.message_id, message.client_key) for message in seen)
+
+
+def _start_index(args: tuple[Any, ...]) -> int:
+    value = args[0].get("start", 0) if args and isinstance(args[0], dict) else (args[0] if args else 0)
+    return value if isinstance(value, int) else 0
+
+
+def _run_failure(state: State) -> ApplicationError:
+    last = state.last_turn
+    failure = state.failure or (last.failure if last else None)
+    if failure is None:
+        end = last.end if last else "failed"
+        failure = Failure(kind="internal", message=f"The turn ended {end}.", attribution="perdure")
+    return ApplicationError(failure.message, failure, type=failure.kind, non_retryable=True)
+
+
+def _as_failure(error: Exception) -> ApplicationError:
+    kind: Callable[[], Failure] | None = getattr(error, "failure", None)
+    failure = kind() if kind else Failure(kind="internal", message=bounded(f"{type(error).__name__}: {error}"))
+    return ApplicationError(failure.message, failure, type=failure.kind, non_retryable=True)
