@@ -1,0 +1,177 @@
+"""Settings: every value that can be set, with its default, in one table. `perdure.worker.sources` reads them.
+
+``docs/settings.md`` shows the same table; a test compares the two.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import platformdirs
+from pydantic import BeforeValidator, ByteSize, DirectoryPath, Field, FilePath, SecretStr
+
+from perdure.contracts.agent import DEFAULT_IDLE_TIMEOUT, Limits
+from perdure.contracts.names import DEFAULT_TASK_QUEUE
+from perdure.contracts.record import FileRecord
+
+APPLICATION = "perdure"
+DEFAULT_PORT = 7233
+"""Where Temporal's own tools look for a server on this machine."""
+
+UNITS = {
+    "ms": timedelta(milliseconds=1),
+    "s": timedelta(seconds=1),
+    "m": timedelta(minutes=1),
+    "h": timedelta(hours=1),
+    "d": timedelta(days=1),
+}
+DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)")
+
+
+def read_duration(value: Any) -> Any:
+    """``250ms``, ``30s``, ``5m``, ``24h`` or ``30d`` as a timedelta; anything else is left to pydantic."""
+    match = DURATION.fullmatch(value.strip()) if isinstance(value, str) else None
+    return float(match[1]) * UNITS[match[2]] if match else value
+
+
+def read_list(value: Any) -> Any:
+    """Text with commas as a list: an environment variable holds no other kind."""
+    return [item.strip() for item in value.split(",") if item.strip()] if isinstance(value, str) else value
+
+
+def read_table(value: Any) -> Any:
+    """Text as JSON. Raises ValueError for text that is none."""
+    return json.loads(value) if isinstance(value, str) else value
+
+
+def full_path(value: Any) -> Any:
+    """A path with ``~`` replaced by the home folder, absolute."""
+    return Path(value).expanduser().absolute() if isinstance(value, str | Path) else value
+
+
+Duration = Annotated[timedelta, BeforeValidator(read_duration), Field(gt=timedelta(0))]
+FullPath = Annotated[Path, BeforeValidator(full_path)]
+File = Annotated[FilePath, BeforeValidator(full_path)]
+Folder = Annotated[DirectoryPath, BeforeValidator(full_path)]
+ADDRESS = r"^([\w.-]+|\[[0-9a-fA-F:.]+\]):\d{1,5}$"
+URL = r"^https?://\S+$"
+Name = Annotated[str, Field(pattern=r"^\S+$")]
+Port = Annotated[int, Field(ge=1, le=65535)]
+Count = Annotated[int, Field(ge=1)]
+Size = Annotated[ByteSize, Field(gt=0)]
+
+A_PORT = "a port number from 1 to 65535"
+A_COUNT = "a whole number, 1 or more"
+A_DURATION = "a duration such as 250ms, 30s, 5m, 24h or 30d"
+A_SIZE = "a size such as 64KiB or 1MiB"
+A_FOLDER = "a folder"
+A_FILE = "a file that exists"
+A_SWITCH = "true or false"
+
+
+def setting(default: Any, expects: str, meaning: str) -> Any:
+    """A field of `Settings`: ``expects`` completes the sentence "… is not" of an error, ``meaning`` the manual."""
+    given = {"default_factory": default} if callable(default) else {"default": default}
+    return Field(**given, description=meaning, json_schema_extra={"expects": expects})
+
+
+class ProviderTable(FileRecord):
+    """A model provider beside the known ones, ``[providers.<name>]``; its models are ``<name>:<model>``.
+
+    ``key_variable`` names the environment variable that holds the key: the key itself stands in no settings file.
+    """
+
+    base_url: str = Field(pattern=URL)
+    key_variable: str | None = None
+    dialect: str | None = None
+
+
+class Settings(FileRecord):
+    """All settings. Made by hand it reads nothing from outside; `perdure.worker.sources.load_settings` does."""
+
+    address: Annotated[str, Field(pattern=ADDRESS)] | None = setting(
+        None,
+        "host:port",
+        "Temporal server to use. Unset: one on this machine, started when needed.",
+    )
+    namespace: Name = setting("default", "a name", "Temporal namespace.")
+    task_queue: Name = setting(DEFAULT_TASK_QUEUE, "a name", "Temporal task queue that the worker serves.")
+    api_key: SecretStr | None = setting(None, "a key", "API key of Temporal Cloud; turns TLS on.")
+    tls: bool | None = setting(None, A_SWITCH, "Whether to use TLS. Unset: when a key or certificate is given.")
+    tls_ca: File | None = setting(None, A_FILE, "Certificate of the authority that signed the server's (PEM).")
+    tls_cert: File | None = setting(None, A_FILE, "Client certificate for mutual TLS (PEM).")
+    tls_key: File | None = setting(None, A_FILE, "Private key of the client certificate (PEM).")
+    connect_timeout: Duration = setting(
+        timedelta(seconds=5),
+        A_DURATION,
+        "How long a configured server may take to answer.",
+    )
+    ui_url: Annotated[str, Field(pattern=URL)] | None = setting(None, "a URL", "Where the Temporal UI is, for links.")
+
+    port: Port | None = setting(
+        None,
+        A_PORT,
+        f"Port of the server on this machine. Unset: {DEFAULT_PORT}, or a free one when that is taken.",
+    )
+    ui_port: Port | None = setting(None, A_PORT, "Port of its UI. Unset: the server's port + 1000, or a free one.")
+    ui: bool = setting(True, A_SWITCH, "Whether that server has a UI.")
+    data_dir: FullPath = setting(
+        lambda: platformdirs.user_data_path(APPLICATION),
+        A_FOLDER,
+        "Where that server keeps its database.",
+    )
+    start_timeout: Duration = setting(timedelta(seconds=30), A_DURATION, "How long that server may take to start.")
+    retention: Duration = setting(timedelta(days=30), A_DURATION, "How long that server keeps runs that have ended.")
+
+    model: str | None = setting(
+        None, "provider:model", "Model of runs and agents that name none. Unset: chosen by keys and local servers."
+    )
+    providers: Annotated[dict[str, ProviderTable], BeforeValidator(read_table)] = setting(
+        dict, "a table of providers", "Further providers, one table each."
+    )
+    tools: Annotated[tuple[str, ...], BeforeValidator(read_list)] = setting(
+        (), "module:function or file paths", "Tools to serve beside the built-in ones, separated by commas."
+    )
+    agents: Annotated[tuple[FullPath, ...], BeforeValidator(read_list)] = setting(
+        lambda: (Path("agents").absolute(), platformdirs.user_config_path(APPLICATION) / "agents"),
+        "folders",
+        "Folders with agent files, separated by commas; the first that has a name wins.",
+    )
+    workspace: Folder = setting(Path.cwd, "a folder that exists", "Folder that file tools and commands work in.")
+
+    step_limit: Count = setting(Limits().steps, A_COUNT, "Steps of a turn at most; the last one must answer.")
+    feedback_rounds: Annotated[int, Field(ge=0)] = setting(
+        Limits().feedback_rounds, "a whole number, 0 or more", "Rounds in which a model may mend unusable calls."
+    )
+    idle_timeout: Duration = setting(
+        DEFAULT_IDLE_TIMEOUT, A_DURATION, "How long a conversation rests before it is closed."
+    )
+
+    heartbeat_throttle: Annotated[Duration, Field(le=timedelta(seconds=1))] = setting(
+        timedelta(milliseconds=200),
+        "a duration of 1s or less",
+        "Time between heartbeats, which carry live text and stops.",
+    )
+    concurrent_activities: Count = setting(100, A_COUNT, "Model and tool calls that the worker runs at once.")
+    concurrent_workflow_tasks: Annotated[int, Field(ge=2)] = setting(
+        100, "a whole number, 2 or more", "Decisions of runs that the worker makes at once."
+    )
+    cached_runs: Annotated[int, Field(ge=0)] = setting(
+        1000, "a whole number, 0 or more", "Runs held in memory; others are replayed when they go on."
+    )
+    transcript_cache: Size = setting(
+        ByteSize(64 * 1024 * 1024), A_SIZE, "Memory for transcripts; others are fetched from their runs again."
+    )
+    shutdown_grace: Duration = setting(
+        timedelta(seconds=10), A_DURATION, "How long running calls may go on when the worker is told to end."
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = setting(
+        "info", "debug, info, warning or error", "What the worker logs."
+    )
+    log_format: Literal["auto", "text", "json"] = setting(
+        "auto", "auto, text or json", "How it logs; auto is text on a terminal and JSON elsewhere."
+    )
