@@ -35,10 +35,13 @@ test: $(READY) ## Run every test (ARGS="tests/brain -x" goes to pytest)
 	@$(BIN)/python -m pytest $(ARGS)
 
 check: $(READY) ## Check format, lint, walls and types
-	@echo "Format (ruff format --check)"; $(BIN)/ruff format --check .
-	@echo "Lint (ruff check)"; $(BIN)/ruff check .
-	@echo "Walls (lint-imports)"; $(BIN)/lint-imports
-	@echo "Types (mypy --strict)"; $(BIN)/mypy --strict perdure tests
+	@failed=; \
+	check() { echo "$$1"; shift; "$$@" || failed=yes; }; \
+	check "Format (ruff format --check)" $(BIN)/ruff format --check .; \
+	check "Lint (ruff check)" $(BIN)/ruff check .; \
+	check "Walls (lint-imports)" $(BIN)/lint-imports --no-logo; \
+	check "Types (mypy --strict)" $(BIN)/mypy --strict perdure tests; \
+	[ -z "$$failed" ]
 
 format: $(READY) ## Format the code and mend what ruff can mend
 	@$(BIN)/ruff check --fix-only --quiet .

@@ -113,6 +113,17 @@ def test_run_ends_when_the_program_fails(clone: Path) -> None:
     assert "Error 3" in ended.stderr
 
 
+def test_check_shows_the_findings_of_every_tool_and_fails(clone: Path) -> None:
+    with_an_environment(clone)
+    for tool in ("ruff", "lint-imports", "mypy"):
+        program(clone / ".venv" / "bin" / tool, f"#!/bin/sh\necho {tool} was here\n[ {tool} = mypy ]\n")
+
+    ended = make(clone, "check")
+
+    assert ended.returncode == 2
+    assert [line.split()[0] for line in ended.stdout.splitlines()[1::2]] == ["ruff", "ruff", "lint-imports", "mypy"]
+
+
 def test_an_environment_that_is_ready_is_used_again(clone: Path) -> None:
     with_an_environment(clone)
     program(clone / ".venv" / "bin" / "python", SAYS_ITS_ARGUMENTS)
