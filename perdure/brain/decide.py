@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from perdure.brain.results import cannot_run
 from perdure.contracts.ids import model_message_id
 from perdure.contracts.instructions import (
     AskHumans,
@@ -180,8 +181,22 @@ def _start_calls(state: State) -> tuple[Instruction, ...]:
         return ()
     running = sum(call.status == "running" for call in turn.batch)
     free = max(0, state.agent.limits.concurrency - running)
-    startable = tuple(call.call_id for call in turn.batch if call.status == "authorized")[:free]
-    return (CallTools(call_ids=startable),) if startable else ()
+    startable: list[str] = []
+    unrunnable: list[Settlement] = []
+    for call in turn.batch:
+        if call.status != "authorized":
+            continue
+        result = cannot_run(state, call)
+        if result is not None:
+            unrunnable.append(Settlement(call_id=call.call_id, status=result.status, text=result.text))
+        elif len(startable) < free:
+            startable.append(call.call_id)
+    instructions: list[Instruction] = []
+    if startable:
+        instructions.append(CallTools(call_ids=tuple(startable)))
+    if unrunnable:
+        instructions.append(SettleCalls(settlements=tuple(unrunnable)))
+    return tuple(instructions)
 
 
 def _settle(calls: tuple[Call, ...], text: str, *, status: str) -> SettleCalls:

@@ -135,8 +135,8 @@ class ServerBinaryMissingError(OperatorError):
 
 
 class PortInUseError(OperatorError):
-    def __init__(self, port: int) -> None:
-        super().__init__(f"Port {port} is taken by another program. Choose a free one with PERDURE_PORT.")
+    def __init__(self, port: int, variable: str = "PERDURE_PORT") -> None:
+        super().__init__(f"Port {port} is taken by another program. Choose a free one with {variable}.")
         self.port = port
 
 

@@ -34,7 +34,7 @@ class Position(Record):
 
 
 class Event(Record):
-    """What all events carry. ``path`` leads from the subscribed run to a child's; ``position`` is None for live ones."""
+    """What all events carry. ``path`` leads from the subscribed run to a child's; live ones have no ``position``."""
 
     run_id: str = ""
     at: datetime | None = None

@@ -88,9 +88,9 @@ FinishReason = Literal["stop", "length", "calls", "refused", "interrupted"]
 """Why a model stopped: by itself, cut at a length, to have calls run, refused or filtered, or we stopped it."""
 
 ResultStatus = Literal["ok", "error", "denied", "invalid", "interrupted", "unknown", "unavailable"]
-"""How a call settled. ``error``: the tool failed. ``denied``: authority or a human said no. ``invalid``: no such tool or
-bad arguments. ``interrupted``: stopped before it ended. ``unknown``: it started and nobody knows whether it took effect.
-``unavailable``: the tool is frozen into the run but no worker serves it."""
+"""How a call settled. ``error``: the tool failed. ``denied``: authority or a human said no. ``invalid``: there is no
+such tool, or the arguments are bad. ``interrupted``: stopped before it ended. ``unknown``: it started, and nobody knows
+whether it took effect. ``unavailable``: the tool is frozen into the run but no worker serves it."""
 
 
 class UserMessage(Record):

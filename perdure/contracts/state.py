@@ -56,9 +56,8 @@ class Call(Record):
 class Turn(Record):
     """The turn that is running.
 
-    ``first_message`` is the transcript index of its first message, ``requests_opened`` counts the approval requests about
-    the open batch. ``stopping`` is set once it was told to stop and
-    names the end that it will have.
+    ``first_message`` is the transcript index of its first message, ``requests_opened`` counts the approval requests
+    about the open batch. ``stopping`` is set once it was told to stop and names the end that it will have.
     """
 
     number: int

@@ -25,11 +25,10 @@ from perdure.contracts.instructions import (
     SettleCalls,
     StopWork,
 )
-from perdure.contracts.outcomes import AgentResolved, AnyOutcome, CallsSettled, ClockReached
+from perdure.contracts.outcomes import AgentResolved, AnyOutcome, ClockReached
 from perdure.contracts.requests import RunRequest
 from perdure.contracts.state import State
 from perdure.workflows import executors
-from perdure.workflows.failures import UNAVAILABLE, result
 from perdure.workflows.visibility import Visibility
 
 
@@ -112,11 +111,7 @@ class Engine:
             if call.call_id not in instruction.call_ids:
                 continue
             spec = state.agent.tool(call.tool)
-            refused = result(call.part, "unavailable", UNAVAILABLE) if spec is None else executors.too_large(call)
-            if spec is None or refused is not None:
-                assert refused is not None
-                self._spawn(_ready(CallsSettled(at=workflow.now(), results=(refused,))))
-                continue
+            assert spec is not None, "the brain settles calls of unknown tools"
             handle = executors.call_tool(state, call, spec, self._patience)
             self._handles[call.call_id] = handle
             self._spawn(executors.tool_outcome(call, handle), call.call_id)
@@ -152,7 +147,3 @@ class Engine:
             return
         self._alarm = self._alarm_at = None
         self.feed(ClockReached(at=workflow.now()))
-
-
-async def _ready(outcome: AnyOutcome) -> AnyOutcome:
-    return outcome

@@ -1,21 +1,21 @@
 """The executors: how each instruction is carried out with Temporal's activities.
 
 Every executor awaits exactly one activity and returns exactly one outcome. That keeps the order in which outcomes are
-fed equal to the order of the events in the history, which the projection of a history relies on.
+fed equal to the order of the events in the history, which the projection of a history relies on. An activity's id is the
+id of the message or the calls that it is about: the projection, and whoever looks at the UI, finds it by that.
 """
 
 from __future__ import annotations
 
-import json
 from datetime import timedelta
 from typing import Any
 
-from pydantic import ValidationError
 from temporalio import workflow
 from temporalio.common import RetryPolicy
 from temporalio.exceptions import ActivityError
 from temporalio.workflow import ActivityCancellationType, ActivityHandle
 
+from perdure.brain.results import tool_result
 from perdure.contracts.activities import (
     AgentQuery,
     Judgement,
@@ -25,21 +25,18 @@ from perdure.contracts.activities import (
     ProposedCall,
     ResolvedAgent,
 )
-from perdure.contracts.approvals import CallVerdict, Verdict
-from perdure.contracts.ids import idempotency_key, result_message_id
+from perdure.contracts.ids import idempotency_key
 from perdure.contracts.instructions import AuthorizeCalls, CallModel
-from perdure.contracts.messages import AssistantMessage, ToolMessage
+from perdure.contracts.messages import AssistantMessage
 from perdure.contracts.names import AUTHORIZE, CALL_MODEL, RESOLVE_AGENT
-from perdure.contracts.outcomes import AgentRejected, AnyOutcome, CallsJudged, CallsSettled, ModelFailure, ModelReply
+from perdure.contracts.outcomes import AgentRejected, AnyOutcome, CallsJudged, CallsSettled, ModelReply
 from perdure.contracts.state import Call, State
-from perdure.contracts.tools import CallContext, ToolOutput, ToolSpec
-from perdure.workflows.failures import failure_of, lost_result, result, was_stopped
+from perdure.contracts.tools import CallContext, ToolSpec
+from perdure.workflows.failures import error_verdicts, failure_of, lost_result
+from perdure.workflows.failures import model_outcome as unanswered
 
 LOCAL_DEADLINE = timedelta(seconds=10)
 """Of local activities: updates and queries of the run wait for them, so they do short work only."""
-
-ARGUMENT_BYTES = 400 * 1024
-"""Bytes of one call's arguments at most. More than 4 MB in one workflow task would end the run at once."""
 
 
 def resolve_agent(state: State) -> ActivityHandle[ResolvedAgent]:
@@ -63,7 +60,7 @@ def resolve_agent(state: State) -> ActivityHandle[ResolvedAgent]:
 
 def rejected(error: ActivityError) -> AnyOutcome:
     """The outcome of an agent that could not be resolved."""
-    return AgentRejected(at=workflow.now(), failure=failure_of(error))
+    return AgentRejected(at=workflow.now(), failure=failure_of(error.cause))
 
 
 def call_model(state: State, instruction: CallModel, patience: Patience) -> ActivityHandle[AssistantMessage]:
@@ -83,6 +80,7 @@ def call_model(state: State, instruction: CallModel, patience: Patience) -> Acti
     return workflow.start_activity(
         CALL_MODEL,
         call,
+        activity_id=instruction.message_id,
         result_type=AssistantMessage,
         start_to_close_timeout=patience.model_call,
         heartbeat_timeout=patience.heartbeat,
@@ -95,15 +93,9 @@ def call_model(state: State, instruction: CallModel, patience: Patience) -> Acti
 async def model_outcome(instruction: CallModel, handle: ActivityHandle[AssistantMessage]) -> AnyOutcome:
     """What the model call gave: its message, or why there is none."""
     try:
-        message = await handle
+        return ModelReply(message=await handle, at=workflow.now())
     except ActivityError as error:
-        if not was_stopped(error):
-            return ModelFailure(at=workflow.now(), message_id=instruction.message_id, failure=failure_of(error))
-        # Stopped before any attempt could return what it had.
-        message = AssistantMessage(
-            message_id=instruction.message_id, parts=(), model=instruction.model, finish="interrupted"
-        )
-    return ModelReply(at=workflow.now(), message=message)
+        return unanswered(instruction.message_id, instruction.model, error.cause, workflow.now())
 
 
 def authorize(state: State, instruction: AuthorizeCalls) -> ActivityHandle[Judgement]:
@@ -124,6 +116,7 @@ def authorize(state: State, instruction: AuthorizeCalls) -> ActivityHandle[Judge
     return workflow.start_local_activity(
         AUTHORIZE,
         request,
+        activity_id=",".join(instruction.call_ids),
         result_type=Judgement,
         start_to_close_timeout=LOCAL_DEADLINE,
         retry_policy=RetryPolicy(maximum_attempts=5),
@@ -135,10 +128,7 @@ async def judged_outcome(state: State, instruction: AuthorizeCalls, handle: Acti
     try:
         verdicts = (await handle).verdicts
     except ActivityError as error:
-        decision = "ask" if state.request.humans == "available" else "deny"
-        reason = f"Authority could not judge this call: {failure_of(error).message}"
-        verdict = Verdict.model_validate({"decision": decision, "rule": "error", "reason": reason})
-        verdicts = tuple(CallVerdict(call_id=call_id, verdict=verdict) for call_id in instruction.call_ids)
+        verdicts = error_verdicts(instruction.call_ids, state.request.humans, error.cause)
     return CallsJudged(at=workflow.now(), verdicts=verdicts)
 
 
@@ -158,6 +148,7 @@ def call_tool(state: State, call: Call, spec: ToolSpec, patience: Patience) -> A
     return workflow.start_activity(
         spec.name,
         args=[part.arguments or {}, context],
+        activity_id=part.call_id,
         task_queue=spec.task_queue,
         # The tool's own deadline ends it with a result; this bound is for a worker that hangs.
         start_to_close_timeout=spec.deadline + patience.heartbeat,
@@ -168,40 +159,13 @@ def call_tool(state: State, call: Call, spec: ToolSpec, patience: Patience) -> A
     )
 
 
-def too_large(call: Call) -> ToolMessage | None:
-    """The result of a call whose arguments are too large to send, or None."""
-    size = len(call.part.arguments_text.encode("utf-8", "surrogatepass"))
-    if size <= ARGUMENT_BYTES:
-        return None
-    text = f"The arguments are too large: {size} bytes, at most {ARGUMENT_BYTES}. Send less, or in several calls."
-    return result(call.part, "invalid", text)
-
-
 async def tool_outcome(call: Call, handle: ActivityHandle[Any]) -> AnyOutcome:
     """The one result of a call."""
     try:
-        message = _message(call, await handle)
+        message = tool_result(call.part, await handle)
     except ActivityError as error:
-        message = lost_result(call.part, error)
+        message = lost_result(call.part, error.cause)
     return CallsSettled(at=workflow.now(), results=(message,))
-
-
-def _message(call: Call, returned: Any) -> ToolMessage:
-    part = call.part
-    try:
-        output = ToolOutput.model_validate(returned)
-    except ValidationError:
-        # A foreign worker's result: any JSON.
-        text = returned if isinstance(returned, str) else json.dumps(returned, ensure_ascii=False)
-        output = ToolOutput(text=text, data=returned)
-    return ToolMessage(
-        message_id=result_message_id(part.call_id),
-        call_id=part.call_id,
-        tool=part.tool,
-        status=output.status,
-        text=output.text,
-        data=output.data,
-    )
 
 
 def _glance(text: str) -> str:

@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from pydantic import ValidationError
-from temporalio.exceptions import ActivityError, ApplicationError, CancelledError, FailureError
+from temporalio.exceptions import ApplicationError, CancelledError, FailureError
 from temporalio.exceptions import TimeoutError as ActivityTimeoutError
 
+from perdure.brain.results import UNAVAILABLE, call_result
+from perdure.contracts.agent import Humans
+from perdure.contracts.approvals import CallVerdict, Verdict
 from perdure.contracts.errors import bounded
 from perdure.contracts.failures import Failure
-from perdure.contracts.ids import result_message_id
-from perdure.contracts.messages import CallPart, ResultStatus, ToolMessage
+from perdure.contracts.messages import AssistantMessage, CallPart, ToolMessage
+from perdure.contracts.outcomes import ModelFailure, ModelReply
 
 OUTCOME_UNKNOWN = (
     "Nobody knows whether this took effect: the worker was lost or the deadline passed while it ran. "
     "It was not run again. Check before you repeat it."
 )
 STOPPED = "Stopped while it ran. It may have taken effect in part."
-UNAVAILABLE = "No worker serves this tool any more. It was not run."
 
 
-def was_stopped(error: ActivityError) -> bool:
-    """Whether the activity ended because we asked it to."""
-    return isinstance(error.cause, CancelledError)
-
-
-def failure_of(error: ActivityError) -> Failure:
-    """The failure that an activity ended with, after all its attempts."""
-    cause = error.cause
+def failure_of(cause: BaseException | None) -> Failure:
+    """The failure that an activity ended with, after all its attempts; ``cause`` is that of its `ActivityError`."""
     if isinstance(cause, ApplicationError):
         if cause.details:
             try:
@@ -41,28 +39,39 @@ def failure_of(error: ActivityError) -> Failure:
             attribution="operator",
             retryable=True,
         )
-    return Failure(kind="internal", message=bounded(f"{error.activity_type} failed: {_text(cause)}"))
+    return Failure(kind="internal", message=bounded(_text(cause)))
 
 
-def lost_result(part: CallPart, error: ActivityError) -> ToolMessage:
-    """The result of a call whose activity gave none."""
-    cause = error.cause
-    if was_stopped(error):
-        return result(part, "interrupted", STOPPED)
-    if isinstance(cause, ActivityTimeoutError):
-        return result(part, "unknown", OUTCOME_UNKNOWN)
-    if isinstance(cause, ApplicationError) and cause.type == "NotFoundError":
-        return result(part, "unavailable", UNAVAILABLE)
-    if isinstance(cause, ApplicationError) and cause.type == "WorkerShutdown":
-        return result(part, "unknown", OUTCOME_UNKNOWN)
-    return result(part, "error", bounded(f"The tool failed: {_text(cause)}"))
+def model_outcome(message_id: str, model: str, cause: BaseException | None, at: datetime) -> ModelReply | ModelFailure:
+    """The outcome of a model call whose activity gave no message."""
+    if not isinstance(cause, CancelledError):
+        return ModelFailure(at=at, message_id=message_id, failure=failure_of(cause))
+    # Stopped before any attempt could return what it had.
+    message = AssistantMessage(message_id=message_id, parts=(), model=model, finish="interrupted")
+    return ModelReply(at=at, message=message)
 
 
-def result(part: CallPart, status: ResultStatus, text: str) -> ToolMessage:
-    """A result of ``part`` that no tool gave."""
-    return ToolMessage(
-        message_id=result_message_id(part.call_id), call_id=part.call_id, tool=part.tool, status=status, text=text
+def error_verdicts(call_ids: tuple[str, ...], humans: Humans, cause: BaseException | None) -> tuple[CallVerdict, ...]:
+    """Verdicts where judging itself failed: nothing is allowed, a human is asked, or the call is denied."""
+    verdict = Verdict(
+        decision="ask" if humans == "available" else "deny",
+        rule="error",
+        reason=bounded(f"Authority could not judge this call: {failure_of(cause).message}"),
     )
+    return tuple(CallVerdict(call_id=call_id, verdict=verdict) for call_id in call_ids)
+
+
+def lost_result(part: CallPart, cause: BaseException | None) -> ToolMessage:
+    """The result of a call whose activity gave none."""
+    if isinstance(cause, CancelledError):
+        return call_result(part, "interrupted", STOPPED)
+    if isinstance(cause, ActivityTimeoutError):
+        return call_result(part, "unknown", OUTCOME_UNKNOWN)
+    if isinstance(cause, ApplicationError) and cause.type == "NotFoundError":
+        return call_result(part, "unavailable", UNAVAILABLE)
+    if isinstance(cause, ApplicationError) and cause.type == "WorkerShutdown":
+        return call_result(part, "unknown", OUTCOME_UNKNOWN)
+    return call_result(part, "error", bounded(f"The tool failed: {_text(cause)}"))
 
 
 def _text(error: BaseException | None) -> str:

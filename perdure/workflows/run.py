@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from temporalio import workflow
+from temporalio.common import RawValue
 from temporalio.exceptions import ApplicationError
 
 from perdure.brain.ending import ended
@@ -153,7 +154,7 @@ class AgentRun:
         self._hear(CLOSE, args)
 
     @workflow.signal(dynamic=True)
-    async def on_unknown(self, name: str, args: Any) -> None:
+    async def on_unknown(self, name: str, args: Sequence[RawValue]) -> None:
         workflow.logger.warning("A signal of an unknown name was ignored", extra={"signal": name})
 
     @workflow.query(name=SUMMARY)
