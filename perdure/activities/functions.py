@@ -119,7 +119,7 @@ def tool_from(function: Callable[..., Any]) -> Tool:
 def _check_name(name: str, origin: str) -> None:
     if not NAME.fullmatch(name):
         raise UnknownToolError(
-            f"The tool name {name!r} ({origin}) cannot be used: it may have 1 to 64 characters of a-z, A-Z, 0-9, _ and -. "
+            f"The tool name {name!r} ({origin}) cannot be used: 1 to 64 characters of a-z, A-Z, 0-9, _ and - are. "
             'Give it another with @perdure.tool(name="…").'
         )
     if name in RESERVED_ACTIVITIES or name.startswith(TEMPORAL_PREFIX):

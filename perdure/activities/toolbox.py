@@ -22,7 +22,7 @@ class Toolbox:
         self._tools: dict[str, Tool] = {}
         for tool in tools:
             other = self._tools.setdefault(tool.spec.name, tool)
-            if other.function is not tool.function:
+            if other.function != tool.function:
                 raise UnknownToolError(
                     f"Two tools are named {tool.spec.name!r}: {other.origin} and {tool.origin}. "
                     'Rename one with @perdure.tool(name="…").'
