@@ -18,6 +18,8 @@ import pytest
 from tests.house.source import PACKAGE, ROOT, imported, plain_environment, python_files, shown
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+# What a dependency always brings along because its own interface speaks of it.
+BROUGHT_BY = {"dotenv": "pydantic-settings", "pydantic_core": "pydantic", "referencing": "jsonschema"}
 WALK = """
 import importlib, pkgutil, perdure
 names = [found.name for found in pkgutil.walk_packages(perdure.__path__, "perdure.")]
@@ -107,7 +109,9 @@ def test_every_package_that_is_imported_is_a_declared_dependency() -> None:
         for name, line in imported(file)
         if (top := name.split(".")[0]) not in {"perdure", *sys.stdlib_module_names}
         if not (top == "pytest" and shown(file).startswith("perdure/testing/"))
-        if declared.isdisjoint(normal(provider) for provider in providers.get(top, [top]))
+        if declared.isdisjoint(
+            normal(provider) for provider in (top, BROUGHT_BY.get(top, top), *providers.get(top, ()))
+        )
     ]
 
     assert undeclared == []
