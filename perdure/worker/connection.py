@@ -1,0 +1,90 @@
+"""Connecting to Temporal: bounded in time, and every failure is an error that says what to do.
+
+The trap: a program that accepts connections and says nothing (not Temporal) holds the SDK's own connect for 30 s.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
+from temporalio.client import Client
+from temporalio.service import RPCError, RPCStatusCode, TLSConfig
+
+from perdure.contracts.errors import OperatorError, ServerUnavailableError
+from perdure.worker.converter import data_converter
+from perdure.worker.settings import Settings
+
+
+def tls_of(settings: Settings) -> TLSConfig | bool:
+    """What the settings say of TLS: unset means on as soon as there is a key or a certificate."""
+    files = (settings.tls_ca, settings.tls_cert, settings.tls_key)
+    if settings.tls is False or (settings.tls is None and settings.api_key is None and not any(files)):
+        return False
+    authority, certificate, key = (path.read_bytes() if path else None for path in files)
+    return TLSConfig(server_root_ca_cert=authority, client_cert=certificate, client_private_key=key)
+
+
+async def connect(settings: Settings, address: str) -> Client:
+    """A client of the server at ``address`` with our data converter; the namespace was seen to exist.
+
+    Raises ServerUnavailableError when nothing answers within ``connect_timeout``, OperatorError when the server answers
+    and refuses (namespace, permission).
+    """
+    timeout = settings.connect_timeout
+    try:
+        async with asyncio.timeout(timeout.total_seconds()):
+            client = await Client.connect(
+                address,
+                namespace=settings.namespace,
+                api_key=settings.api_key.get_secret_value() if settings.api_key else None,
+                tls=tls_of(settings),
+                data_converter=data_converter(),
+                connect_timeout=timeout,
+            )
+            await client.workflow_service.describe_namespace(
+                DescribeNamespaceRequest(namespace=settings.namespace), timeout=timeout
+            )
+    except TimeoutError:
+        raise ServerUnavailableError(address, f"no answer within {timeout.total_seconds():g} s") from None
+    except RPCError as error:
+        raise refused(error, address, settings.namespace) from error
+    except (RuntimeError, ValueError) as error:
+        raise ServerUnavailableError(address, brief(str(error))) from error
+    return client
+
+
+def refused(error: RPCError, address: str, namespace: str) -> OperatorError:
+    """What a server's refusal means for the person who runs the system."""
+    if error.status is RPCStatusCode.NOT_FOUND:
+        return OperatorError(
+            f"The Temporal server at {address} has no namespace {namespace!r}. Set PERDURE_NAMESPACE, or create it: "
+            f"`temporal operator namespace create --namespace {namespace} --address {address}`."
+        )
+    if error.status in (RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNAUTHENTICATED):
+        return OperatorError(
+            f"The Temporal server at {address} does not let us into the namespace {namespace!r}: "
+            "check PERDURE_API_KEY (or PERDURE_TLS_CERT and PERDURE_TLS_KEY) and PERDURE_NAMESPACE."
+        )
+    return ServerUnavailableError(address, brief(error.message))
+
+
+def brief(text: str) -> str:
+    """The reason in an SDK message, without the native error's structure."""
+    for reason, sign in (("connection refused", "Connection refused"), ("no such host", "dns error")):
+        if sign in text:
+            return reason
+    if "h2 protocol error" in text or "Http2" in text:
+        return "what answers there is not Temporal"
+    return text.removeprefix("Failed client connect: ").partition(": Status {")[0].partition(": tonic::")[0][:200]
+
+
+async def answers(address: str, patience: timedelta = timedelta(seconds=2)) -> bool:
+    """Whether a Temporal server answers at ``address`` without TLS, within ``patience``."""
+    try:
+        async with asyncio.timeout(patience.total_seconds()):
+            await Client.connect(address, connect_timeout=patience)
+    except (TimeoutError, RPCError, RuntimeError, ValueError):
+        return False
+    return True
