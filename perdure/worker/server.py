@@ -29,6 +29,8 @@ PAUSE = 0.05
 """Seconds between two looks at something that is about to happen."""
 ENDING = timedelta(seconds=PATIENCE + 5)
 """How long a server that is told to end may take, and how long a new user waits for that."""
+LOOK = timedelta(seconds=2)
+"""How long a program on this machine may take to show that it is a Temporal server."""
 OWN = "this machine"
 
 
@@ -44,7 +46,7 @@ class Server:
     _use: int | None = None
 
     def release(self) -> bool:
-        """Let go of the server; return whether that ends it, since it is ours and nobody else uses it. Waits for nothing.
+        """Let go of the server, without waiting; return whether that ends it: it is ours and nobody else uses it.
 
         The end of the process does the same.
         """
@@ -99,7 +101,7 @@ async def ensure_server(settings: Settings, *, find: Callable[[], str] | None = 
     if (held := lock(folder.lock, fcntl.LOCK_EX)) is not None:
         os.close(held)
         found = f"localhost:{settings.port or DEFAULT_PORT}"
-        if await answers(found):
+        if await answers(found, min(settings.connect_timeout, LOOK)):
             return Server(found, settings.ui_url or ui_beside(settings.port or DEFAULT_PORT))
     return await ours(settings, folder, find or find_binary)
 
