@@ -16,6 +16,7 @@ ARGUMENT_BYTES = 400 * 1024
 """Bytes of one call's arguments at most. More than 4 MB in one workflow task would end the run at once."""
 
 UNAVAILABLE = "No worker serves this tool any more. It was not run."
+STOPPED = "Stopped while it ran. It may have taken effect in part."
 
 
 def call_result(part: CallPart, status: ResultStatus, text: str) -> ToolMessage:

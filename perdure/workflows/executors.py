@@ -1,8 +1,8 @@
 """The executors: how each instruction is carried out with Temporal's activities.
 
 Every executor awaits exactly one activity and returns exactly one outcome. That keeps the order in which outcomes are
-fed equal to the order of the events in the history, which the projection of a history relies on. An activity's id is the
-id of the message or the calls that it is about: the projection, and whoever looks at the UI, finds it by that.
+fed equal to the order of the events in the history, which the projection of a history relies on. An activity's id is
+the id of the message or the calls that it is about: the projection, and whoever looks at the UI, finds it by that.
 """
 
 from __future__ import annotations
@@ -15,23 +15,15 @@ from temporalio.common import RetryPolicy
 from temporalio.exceptions import ActivityError
 from temporalio.workflow import ActivityCancellationType, ActivityHandle
 
+from perdure.brain.inputs import agent_query, call_context, judge_request
 from perdure.brain.results import tool_result
-from perdure.contracts.activities import (
-    AgentQuery,
-    Judgement,
-    JudgeRequest,
-    ModelCall,
-    Patience,
-    ProposedCall,
-    ResolvedAgent,
-)
-from perdure.contracts.ids import idempotency_key
+from perdure.contracts.activities import Judgement, ModelCall, Patience, ResolvedAgent
 from perdure.contracts.instructions import AuthorizeCalls, CallModel
 from perdure.contracts.messages import AssistantMessage
 from perdure.contracts.names import AUTHORIZE, CALL_MODEL, RESOLVE_AGENT
 from perdure.contracts.outcomes import AgentRejected, AnyOutcome, CallsJudged, CallsSettled, ModelReply
 from perdure.contracts.state import Call, State
-from perdure.contracts.tools import CallContext, ToolSpec
+from perdure.contracts.tools import ToolSpec
 from perdure.workflows.failures import error_verdicts, failure_of, lost_result
 from perdure.workflows.failures import model_outcome as unanswered
 
@@ -41,17 +33,9 @@ LOCAL_DEADLINE = timedelta(seconds=10)
 
 def resolve_agent(state: State) -> ActivityHandle[ResolvedAgent]:
     """Start finding and freezing the run's agent."""
-    request = state.request
-    query = AgentQuery(
-        run_id=state.run_id,
-        agent=request.agent,
-        model=request.model,
-        limits=request.limits,
-        workspace=request.workspace,
-    )
     return workflow.start_local_activity(
         RESOLVE_AGENT,
-        query,
+        agent_query(state),
         result_type=ResolvedAgent,
         start_to_close_timeout=LOCAL_DEADLINE,
         retry_policy=RetryPolicy(maximum_attempts=5),
@@ -100,22 +84,9 @@ async def model_outcome(instruction: CallModel, handle: ActivityHandle[Assistant
 
 def authorize(state: State, instruction: AuthorizeCalls) -> ActivityHandle[Judgement]:
     """Start judging calls. A local activity: its one marker is the recorded verdict, its input is not recorded."""
-    assert state.agent is not None
-    assert state.turn is not None
-    named = tuple(call for call in state.turn.batch if call.call_id in instruction.call_ids)
-    request = JudgeRequest(
-        run_id=state.run_id,
-        calls=tuple(ProposedCall(part=call.part, response=call.response) for call in named),
-        tools=state.agent.tools,
-        scope=state.agent.scope,
-        policy=state.agent.policy,
-        mode=state.request.mode,
-        humans=state.request.humans,
-        workspace=state.agent.workspace,
-    )
     return workflow.start_local_activity(
         AUTHORIZE,
-        request,
+        judge_request(state, instruction.call_ids),
         activity_id=",".join(instruction.call_ids),
         result_type=Judgement,
         start_to_close_timeout=LOCAL_DEADLINE,
@@ -134,20 +105,11 @@ async def judged_outcome(state: State, instruction: AuthorizeCalls, handle: Acti
 
 def call_tool(state: State, call: Call, spec: ToolSpec, patience: Patience) -> ActivityHandle[Any]:
     """Start the activity of a call. It carries a recorded allow; a tool that is not idempotent has one attempt."""
-    assert state.agent is not None
     part = call.part
-    context = CallContext(
-        run_id=state.run_id,
-        call_id=part.call_id,
-        tool=spec.name,
-        idempotency_key=idempotency_key(state.run_id, part.call_id),
-        workspace=state.agent.workspace,
-        agent=state.agent.name,
-    )
     foreign = spec.task_queue is not None
     return workflow.start_activity(
         spec.name,
-        args=[part.arguments or {}, context],
+        args=[part.arguments or {}, call_context(state, call)],
         activity_id=part.call_id,
         task_queue=spec.task_queue,
         # The tool's own deadline ends it with a result; this bound is for a worker that hangs.

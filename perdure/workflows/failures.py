@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from temporalio.exceptions import ApplicationError, CancelledError, FailureError
 from temporalio.exceptions import TimeoutError as ActivityTimeoutError
 
-from perdure.brain.results import UNAVAILABLE, call_result
+from perdure.brain.results import STOPPED, UNAVAILABLE, call_result
 from perdure.contracts.agent import Humans
 from perdure.contracts.approvals import CallVerdict, Verdict
 from perdure.contracts.errors import bounded
@@ -20,7 +20,6 @@ OUTCOME_UNKNOWN = (
     "Nobody knows whether this took effect: the worker was lost or the deadline passed while it ran. "
     "It was not run again. Check before you repeat it."
 )
-STOPPED = "Stopped while it ran. It may have taken effect in part."
 
 
 def failure_of(cause: BaseException | None) -> Failure:

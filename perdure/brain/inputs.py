@@ -1,0 +1,53 @@
+"""What work is given, from the state: the same for an activity of a real run and for the engine in process."""
+
+from __future__ import annotations
+
+from perdure.contracts.activities import AgentQuery, JudgeRequest, ProposedCall
+from perdure.contracts.ids import idempotency_key
+from perdure.contracts.state import Call, State
+from perdure.contracts.tools import CallContext
+
+
+def agent_query(state: State) -> AgentQuery:
+    """Which agent the run asks for, and what its start request lays over it."""
+    request = state.request
+    return AgentQuery(
+        run_id=state.run_id,
+        agent=request.agent,
+        model=request.model,
+        limits=request.limits,
+        workspace=request.workspace,
+    )
+
+
+def judge_request(state: State, call_ids: tuple[str, ...]) -> JudgeRequest:
+    """What authority must know to judge these calls of the open batch."""
+    assert state.agent is not None
+    assert state.turn is not None
+    return JudgeRequest(
+        run_id=state.run_id,
+        calls=tuple(
+            ProposedCall(part=call.part, response=call.response)
+            for call in state.turn.batch
+            if call.call_id in call_ids
+        ),
+        tools=state.agent.tools,
+        scope=state.agent.scope,
+        policy=state.agent.policy,
+        mode=state.request.mode,
+        humans=state.request.humans,
+        workspace=state.agent.workspace,
+    )
+
+
+def call_context(state: State, call: Call) -> CallContext:
+    """What the tool of a call is told beside its arguments."""
+    assert state.agent is not None
+    return CallContext(
+        run_id=state.run_id,
+        call_id=call.call_id,
+        tool=call.tool,
+        idempotency_key=idempotency_key(state.run_id, call.call_id),
+        workspace=state.agent.workspace,
+        agent=state.agent.name,
+    )
