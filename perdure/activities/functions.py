@@ -19,6 +19,7 @@ import pydantic_core
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, create_model
 from pydantic.errors import PydanticUserError
 from pydantic.fields import FieldInfo
+from pydantic.json_schema import GenerateJsonSchema
 
 from perdure.activities.declaration import Declaration, declared_of
 from perdure.activities.docstrings import read_docstring
@@ -28,6 +29,12 @@ from perdure.contracts.tools import CallContext, ToolSpec
 
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 TEMPORAL_PREFIX = "__temporal_"
+
+
+class _Untitled(GenerateJsonSchema):
+    # A title repeats the parameter's name, and every model call pays for it.
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +94,7 @@ def tool_from(function: Callable[..., Any]) -> Tool:
         arguments = create_model(
             "Arguments", __config__=ConfigDict(extra="forbid", arbitrary_types_allowed=False), **fields
         )
-        schema = arguments.model_json_schema()
+        schema = arguments.model_json_schema(schema_generator=_Untitled)
     except PydanticUserError as error:
         reason = str(error).splitlines()[0]
         raise UnknownToolError(

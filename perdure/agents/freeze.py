@@ -18,11 +18,12 @@ def freeze(
     limits: Limits | None = None,
     workspace: str = ".",
 ) -> FrozenAgent:
-    """``spec`` with its tools written out, as one run keeps it, and a digest over all of it.
+    """``spec`` as one run keeps it, with every served tool written out, and a digest over all of it.
 
-    ``limits`` replaces the agent's own when given. An agent without a scope gets every served tool. Raises
-    `UnknownToolError` when the scope or the policy names a tool that is not served: a policy for a misspelt name would
-    silently not hold.
+    The scope says which of the tools the agent may call: without one it may call all, and those outside are kept so
+    that authority can tell a tool that is out of scope from one that nobody knows. ``limits`` replaces the agent's own
+    when given. Raises `UnknownToolError` when the scope or the policy names a tool that is not served: a policy for a
+    misspelt name would silently not hold.
     """
     served = {tool.name: tool for tool in served_tools}
     _check(spec.name, "tools", spec.tools or (), served)
@@ -32,7 +33,7 @@ def freeze(
         name=spec.name,
         prompt=spec.prompt,
         model=model,
-        tools=served_tools if scope is None else tuple(served[name] for name in scope),
+        tools=served_tools,
         scope=scope,
         policy=spec.policy,
         limits=limits or spec.limits,

@@ -1,0 +1,154 @@
+"""An agent as one Markdown file: a YAML head that says what it may use, and its prompt below."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import StringConstraints, ValidationError
+
+from perdure.agents.frontmatter import Head, Key, PlacedError, read_head
+from perdure.contracts.agent import AgentSpec, Limits, PolicyWord, ToolPolicy
+from perdure.contracts.errors import AgentFileError
+from perdure.contracts.record import FileRecord
+
+MOST_BYTES = 1024 * 1024
+UTF8_MARK = "\ufeff"
+
+Word = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=r"^\S(.*\S)?$")]
+ModelName = Annotated[str, StringConstraints(max_length=200, pattern=r"^[^:\s]+:\S+$")]
+
+
+class _Head(FileRecord):
+    name: Word | None = None
+    description: str = ""
+    model: ModelName | None = None
+    tools: tuple[Word, ...] | None = None
+    policy: dict[Word, PolicyWord] = {}
+    limits: Limits = Limits()
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is wrong with an agent file, and where (counted from 1). A warning leaves the agent usable."""
+
+    file: Path
+    line: int
+    column: int
+    message: str
+    severity: Literal["warning", "error"] = "warning"
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}: {self.message}"
+
+
+@dataclass(frozen=True, slots=True)
+class AgentFile:
+    """An agent that was read from a file, with what its author should look at."""
+
+    file: Path
+    spec: AgentSpec
+    warnings: tuple[Problem, ...] = ()
+
+
+def read_agent(file: Path) -> AgentFile:
+    """The agent in ``file``, named after the file when it gives no name.
+
+    An unknown key is a warning. Raises `AgentFileError` naming file, line and column when the file cannot be used.
+    """
+    match examine(file):
+        case Problem() as problem:
+            raise AgentFileError(str(problem))
+        case agent:
+            return agent
+
+
+def examine(file: Path) -> AgentFile | Problem:
+    """The agent in ``file``, or why there is none."""
+    try:
+        return parse_agent(file, _text(file))
+    except PlacedError as error:
+        return Problem(file, *error.place, str(error), severity="error")
+
+
+def _text(file: Path) -> str:
+    try:
+        with file.open("rb") as opened:
+            data = opened.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise PlacedError((1, 1), f"The file cannot be read: {(error.strerror or str(error)).lower()}.") from None
+    if len(data) > MOST_BYTES:
+        raise PlacedError((1, 1), f"An agent file has at most {MOST_BYTES:,} bytes.")
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        column = error.start - data.rfind(b"\n", 0, error.start)
+        raise PlacedError((line, column), "This is not UTF-8: save the file as UTF-8.") from None
+
+
+def parse_agent(file: Path, text: str) -> AgentFile:
+    """The agent in ``text``, which was read from ``file``. Raises `PlacedError` when it cannot be used."""
+    head = read_head(text.removeprefix(UTF8_MARK))
+    unknown = {path for path in head.key_places if _unknown(path)}
+    known = {key: value for key, value in head.values.items() if key in _Head.model_fields}
+    if "tools" in known and known["tools"] is None:
+        raise PlacedError(
+            head.place(("tools",)), "tools is empty: write `tools: []` for none, or leave it out for all."
+        )
+    try:
+        # JSON, so that strict types still take a list for a tuple, and a date (YAML makes one of 2024-05-14) for text.
+        checked = _Head.model_validate_json(json.dumps(known, default=str), strict=True)
+    except ValidationError as error:
+        raise _unfit(head, error) from None
+    spec = AgentSpec(
+        name=checked.name or file.stem,
+        description=checked.description,
+        prompt=head.body,
+        model=checked.model,
+        tools=checked.tools,
+        policy=tuple(ToolPolicy(tool=tool, word=word) for tool, word in checked.policy.items()),
+        limits=checked.limits,
+    )
+    warnings = [_unknown_key(file, path, head) for path in sorted(unknown, key=lambda path: head.key_places[path])]
+    if not spec.prompt:
+        warnings.append(
+            Problem(file, len(text.splitlines()) or 1, 1, "The agent has no prompt: write it below the head.")
+        )
+    return AgentFile(file, spec, tuple(warnings))
+
+
+def _unknown(path: tuple[Key, ...]) -> bool:
+    match path:
+        case (key,):
+            return key not in _Head.model_fields
+        case ("limits", key):
+            return key not in Limits.model_fields
+        case _:
+            return False
+
+
+def _unknown_key(file: Path, path: tuple[Key, ...], head: Head) -> Problem:
+    known = list(_Head.model_fields if len(path) == 1 else Limits.model_fields)
+    near = difflib.get_close_matches(str(path[-1]), known, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}."
+    line, column = head.key_places[path]
+    return Problem(file, line, column, f"The key {'.'.join(map(str, path))!r} is unknown and ignored: {hint}")
+
+
+def _unfit(head: Head, error: ValidationError) -> PlacedError:
+    first, *others = error.errors(include_url=False, include_context=False, include_input=False)
+    path = first["loc"]
+    match first["type"], path:
+        case "string_pattern_mismatch", ("model", *_):
+            said = "should be written provider:model, as in openai:gpt-5"
+        case "string_pattern_mismatch", _:
+            said = "should be one line without blanks around it"
+        case _:
+            said = first["msg"].removeprefix("Input ")
+    more = f" ({len(others)} more to mend)" if others else ""
+    named = ".".join(str(part) for part in path if part != "[key]")
+    return PlacedError(head.place(path), f"{named} {said[0].lower()}{said[1:]}{more}.")
