@@ -14,9 +14,11 @@ from typing import Annotated, Any, Literal
 import platformdirs
 from pydantic import BeforeValidator, ByteSize, DirectoryPath, Field, FilePath, SecretStr
 
+from perdure.contracts.activities import Patience
 from perdure.contracts.agent import DEFAULT_IDLE_TIMEOUT, Limits
 from perdure.contracts.names import DEFAULT_TASK_QUEUE
 from perdure.contracts.record import FileRecord
+from perdure.providers.catalogue import Endpoint, ProviderSettings
 
 APPLICATION = "perdure"
 DEFAULT_PORT = 7233
@@ -73,21 +75,13 @@ A_FILE = "a file that exists"
 A_SWITCH = "true or false"
 
 
-def setting(default: Any, expects: str, meaning: str) -> Any:
-    """A field of `Settings`: ``expects`` completes the sentence "… is not" of an error, ``meaning`` the manual."""
-    given = {"default_factory": default} if callable(default) else {"default": default}
-    return Field(**given, description=meaning, json_schema_extra={"expects": expects})
+def setting(default: Any, expects: str, meaning: str, shown: str | None = None) -> Any:
+    """A field of `Settings`. ``expects`` completes "expected …" of an error; ``meaning`` is for the manual.
 
-
-class ProviderTable(FileRecord):
-    """A model provider beside the known ones, ``[providers.<name>]``; its models are ``<name>:<model>``.
-
-    ``key_variable`` names the environment variable that holds the key: the key itself stands in no settings file.
+    A default that depends on the machine is given as a function, with ``shown`` to stand for it in the manual.
     """
-
-    base_url: str = Field(pattern=URL)
-    key_variable: str | None = None
-    dialect: str | None = None
+    given = {"default_factory": default} if callable(default) else {"default": default}
+    return Field(**given, description=meaning, json_schema_extra={"expects": expects, "shown": shown})
 
 
 class Settings(FileRecord):
@@ -123,6 +117,7 @@ class Settings(FileRecord):
         lambda: platformdirs.user_data_path(APPLICATION),
         A_FOLDER,
         "Where that server keeps its database.",
+        "the user's data folder",
     )
     start_timeout: Duration = setting(timedelta(seconds=30), A_DURATION, "How long that server may take to start.")
     retention: Duration = setting(timedelta(days=30), A_DURATION, "How long that server keeps runs that have ended.")
@@ -130,8 +125,14 @@ class Settings(FileRecord):
     model: str | None = setting(
         None, "provider:model", "Model of runs and agents that name none. Unset: chosen by keys and local servers."
     )
-    providers: Annotated[dict[str, ProviderTable], BeforeValidator(read_table)] = setting(
-        dict, "a table of providers", "Further providers, one table each."
+    providers: Annotated[dict[str, Endpoint], BeforeValidator(read_table)] = setting(
+        dict, "a table of providers", "Further providers, one table each.", "none"
+    )
+    provider_connect_timeout: Duration = setting(
+        timedelta(seconds=ProviderSettings().connect_timeout), A_DURATION, "How long connecting to a provider may take."
+    )
+    provider_read_timeout: Duration = setting(
+        timedelta(seconds=ProviderSettings().read_timeout), A_DURATION, "Longest silence within a provider's answer."
     )
     tools: Annotated[tuple[str, ...], BeforeValidator(read_list)] = setting(
         (), "module:function or file paths", "Tools to serve beside the built-in ones, separated by commas."
@@ -140,8 +141,11 @@ class Settings(FileRecord):
         lambda: (Path("agents").absolute(), platformdirs.user_config_path(APPLICATION) / "agents"),
         "folders",
         "Folders with agent files, separated by commas; the first that has a name wins.",
+        "agents, and agents in the user's config folder",
     )
-    workspace: Folder = setting(Path.cwd, "a folder that exists", "Folder that file tools and commands work in.")
+    workspace: Folder = setting(
+        Path.cwd, "a folder that exists", "Folder that file tools and commands work in.", "the working folder"
+    )
 
     step_limit: Count = setting(Limits().steps, A_COUNT, "Steps of a turn at most; the last one must answer.")
     feedback_rounds: Annotated[int, Field(ge=0)] = setting(
@@ -151,10 +155,20 @@ class Settings(FileRecord):
         DEFAULT_IDLE_TIMEOUT, A_DURATION, "How long a conversation rests before it is closed."
     )
 
+    heartbeat_timeout: Duration = setting(
+        Patience().heartbeat, A_DURATION, "Silence of a call after which its worker counts as dead."
+    )
     heartbeat_throttle: Annotated[Duration, Field(le=timedelta(seconds=1))] = setting(
         timedelta(milliseconds=200),
         "a duration of 1s or less",
         "Time between heartbeats, which carry live text and stops.",
+    )
+    model_deadline: Duration = setting(
+        Patience().model_call, A_DURATION, "How long one attempt of a model call may take."
+    )
+    model_attempts: Count = setting(Patience().model_attempts, A_COUNT, "Attempts of a model call at most.")
+    tool_attempts: Count = setting(
+        Patience().tool_attempts, A_COUNT, "Attempts of a call of an idempotent tool at most; other tools get one."
     )
     concurrent_activities: Count = setting(100, A_COUNT, "Model and tool calls that the worker runs at once.")
     concurrent_workflow_tasks: Annotated[int, Field(ge=2)] = setting(
@@ -175,3 +189,27 @@ class Settings(FileRecord):
     log_format: Literal["auto", "text", "json"] = setting(
         "auto", "auto, text or json", "How it logs; auto is text on a terminal and JSON elsewhere."
     )
+
+    @property
+    def patience(self) -> Patience:
+        """What new runs are told about deadlines and attempts."""
+        return Patience(
+            heartbeat=self.heartbeat_timeout,
+            model_call=self.model_deadline,
+            model_attempts=self.model_attempts,
+            tool_attempts=self.tool_attempts,
+        )
+
+    @property
+    def provider_settings(self) -> ProviderSettings:
+        """What the provider room is told."""
+        return ProviderSettings(
+            endpoints=self.providers,
+            connect_timeout=self.provider_connect_timeout.total_seconds(),
+            read_timeout=self.provider_read_timeout.total_seconds(),
+        )
+
+    @property
+    def limits(self) -> Limits:
+        """The limits of agents and runs that name none."""
+        return Limits(steps=self.step_limit, feedback_rounds=self.feedback_rounds)

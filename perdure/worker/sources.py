@@ -20,6 +20,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from perdure.contracts.errors import InvalidSettingsError
+from perdure.providers.catalogue import Endpoint
 from perdure.worker.settings import APPLICATION, Settings
 
 PREFIX = "PERDURE_"
@@ -155,7 +156,8 @@ def sentence(label: str, path: tuple[str, ...], error: ErrorDetails) -> str:
     info = Settings.model_fields[name]
     extra = info.json_schema_extra if isinstance(info.json_schema_extra, dict) else {}
     if name == "providers":
-        return f"{label}: {error['msg']}. A provider has base_url (http or https), key_variable and dialect."
+        fields = ", ".join(Endpoint.model_fields)
+        return f"{label}: {error['msg'].removeprefix('Value error, ')}. A provider is a table of {fields}."
     value = error["input"]
     shown = repr(str(value) if isinstance(value, Path) else value)[:SHOWN]
     stated = "has a value that cannot be used" if "Secret" in str(info.annotation) else f"is {shown}"
