@@ -1,0 +1,238 @@
+"""The client: what applications use to start runs, follow them, and tell them something."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import AsyncIterator
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+from pydantic import ValidationError
+from temporalio.client import Client as TemporalClient
+from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError
+from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+from temporalio.contrib.pydantic import pydantic_data_converter
+from temporalio.exceptions import CancelledError as RunCanceled
+from temporalio.service import RPCError
+
+from perdure.client.delivery import deliver
+from perdure.client.feed import Feed, read_history
+from perdure.client.projection import Projection
+from perdure.client.rpc import rpc_errors
+from perdure.contracts import names
+from perdure.contracts.approvals import OpenRequests
+from perdure.contracts.errors import InvalidInputError, RunFailedError, ServerUnavailableError
+from perdure.contracts.events import AnyEvent, Position
+from perdure.contracts.messages import Message, UserPart
+from perdure.contracts.record import Record
+from perdure.contracts.requests import Answer, Approve, Close, Deny, Interrupt, Order, Receipt, RunRequest, Send
+from perdure.contracts.state import RunOutput, RunSummary
+from perdure.workflows.failures import failure_of
+
+QUERY_WITHIN = timedelta(seconds=10)
+
+
+R = TypeVar("R")
+
+
+class RunListing(Record):
+    """A run in a list. ``status`` is ours where the run has said it, else Temporal's in lower case."""
+
+    run_id: str
+    status: str
+    agent: str = ""
+    user: str = ""
+    started_at: datetime
+    closed_at: datetime | None = None
+
+
+class Client:
+    """A connection to the server that runs live on. Make one with `connect` or `wrap`; share it freely."""
+
+    def __init__(self, temporal: TemporalClient, *, task_queue: str = names.DEFAULT_TASK_QUEUE) -> None:
+        self._temporal = temporal
+        self._task_queue = task_queue
+        self._feeds: dict[str, Feed] = {}
+
+    @classmethod
+    async def connect(
+        cls,
+        address: str = "localhost:7233",
+        *,
+        namespace: str = "default",
+        task_queue: str = names.DEFAULT_TASK_QUEUE,
+    ) -> Client:
+        """Connect to a Temporal server. Raises ServerUnavailableError when none answers."""
+        try:
+            temporal = await TemporalClient.connect(
+                address, namespace=namespace, data_converter=pydantic_data_converter, connect_timeout=QUERY_WITHIN
+            )
+        except (RuntimeError, RPCError, ValueError) as error:
+            raise ServerUnavailableError(address) from error
+        return cls(temporal, task_queue=task_queue)
+
+    @classmethod
+    def wrap(cls, temporal: TemporalClient, *, task_queue: str = names.DEFAULT_TASK_QUEUE) -> Client:
+        """Use a Temporal client that is connected already (TLS, Temporal Cloud). It must use the pydantic converter."""
+        return cls(temporal, task_queue=task_queue)
+
+    @property
+    def address(self) -> str:
+        """Where the server is."""
+        return self._temporal.service_client.config.target_host
+
+    async def start(self, request: RunRequest | str, *, run_id: str | None = None) -> str:
+        """Start a run and return its id; a bare string is its message.
+
+        Raises RunAlreadyRunningError when a run of that id is running (there are never two loops of one id), and
+        InvalidInputError when the request cannot be used. An id whose run has ended may
+        be used again.
+        """
+        asked = _request(request)
+        chosen = run_id or f"run-{uuid.uuid4().hex[:12]}"
+        with rpc_errors(self.address, chosen):
+            await self._temporal.start_workflow(
+                names.AGENT_RUN,
+                asked,
+                id=chosen,
+                task_queue=self._task_queue,
+                id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
+                id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
+                static_summary=asked.message[:120],
+            )
+        return chosen
+
+    async def events(self, run_id: str, *, after: Position | None = None, live: bool = True) -> AsyncIterator[AnyEvent]:
+        """The events of a run: all of them, or those behind ``after``, then the coming ones; ends with the run.
+
+        Works on closed runs without a worker. With ``live`` there are also `TextArrived` and `Retrying`, which are not
+        recorded. A subscriber that stalls or raises affects nobody. Raises RunNotFoundError.
+        """
+        feed = self._feeds.get(run_id)
+        if feed is None or feed.idle:
+            feed = self._feeds[run_id] = Feed(self._temporal, run_id)
+        try:
+            async for event in feed.subscribe(after, live=live):
+                yield event
+        finally:
+            if feed.idle and self._feeds.get(run_id) is feed:
+                del self._feeds[run_id]
+
+    async def send(
+        self,
+        run_id: str,
+        message: str,
+        *,
+        attachments: tuple[UserPart, ...] = (),
+        client_key: str = "",
+        actor: str = "",
+    ) -> Receipt:
+        """Send a further message; it is delivered at the next model call, after the results of open calls.
+
+        Raises OrderRefusedError when the run is closing or has ended. The same ``client_key`` twice is one message.
+        """
+        if not message.strip():
+            raise InvalidInputError("The message is empty. Say what the agent should know or do.")
+        order = Send(message=message, attachments=attachments, client_key=client_key, actor=actor)
+        return await self._tell(run_id, order)
+
+    async def approve(
+        self, run_id: str, call_id: str = "", *, digest: str = "", reason: str = "", actor: str = ""
+    ) -> Receipt:
+        """Let a waiting call run, or all that wait. Raises OrderRefusedError when nothing such waits."""
+        return await self._tell(run_id, Approve(call_id=call_id, digest=digest, reason=reason, actor=actor))
+
+    async def deny(
+        self, run_id: str, call_id: str = "", *, digest: str = "", reason: str = "", actor: str = ""
+    ) -> Receipt:
+        """Refuse a waiting call, or all that wait. The model reads ``reason``. Raises OrderRefusedError."""
+        return await self._tell(run_id, Deny(call_id=call_id, digest=digest, reason=reason, actor=actor))
+
+    async def answer(self, run_id: str, answer: str, *, call_id: str = "", actor: str = "") -> Receipt:
+        """Answer an open question; without ``call_id`` the only one. Raises OrderRefusedError."""
+        return await self._tell(run_id, Answer(answer=answer, call_id=call_id, actor=actor))
+
+    async def interrupt(self, run_id: str, *, turn: int | None = None, reason: str = "", actor: str = "") -> Receipt:
+        """Stop the turn that is running, or only turn ``turn``. Raises OrderRefusedError on a resting run."""
+        return await self._tell(run_id, Interrupt(turn=turn, reason=reason, actor=actor))
+
+    async def close(self, run_id: str, *, reason: str = "", actor: str = "") -> Receipt:
+        """End the run after the turn that is running. Raises OrderRefusedError when it has ended."""
+        return await self._tell(run_id, Close(reason=reason, actor=actor))
+
+    async def cancel(self, run_id: str, *, reason: str = "") -> None:
+        """End the run now: open calls are stopped and settled. Raises RunNotFoundError."""
+        with rpc_errors(self.address, run_id):
+            await self._temporal.get_workflow_handle(run_id).cancel(reason=reason)
+
+    async def output(self, run_id: str) -> RunOutput:
+        """Wait for the run's end and return its output. Raises RunFailedError with the cause, RunNotFoundError."""
+        handle = self._temporal.get_workflow_handle(run_id, result_type=RunOutput)
+        with rpc_errors(self.address, run_id):
+            try:
+                output: RunOutput = await handle.result()
+            except WorkflowFailureError as error:
+                if isinstance(error.cause, RunCanceled):
+                    return RunOutput(run_id=run_id, status="canceled", end="canceled")
+                raise RunFailedError(run_id, failure_of(error.cause)) from None
+        return output
+
+    async def summary(self, run_id: str) -> RunSummary:
+        """The run at a glance, asked of its worker. Raises OperatorError when no worker answers."""
+        return await self._query(run_id, names.SUMMARY, RunSummary)
+
+    async def open_requests(self, run_id: str) -> OpenRequests:
+        """What waits for a human, asked of its worker. Raises OperatorError when no worker answers."""
+        return await self._query(run_id, names.OPEN_REQUESTS, OpenRequests)
+
+    async def history(self, run_id: str) -> Projection:
+        """What the run's history says of it now; works without a worker, also on closed runs."""
+        with rpc_errors(self.address, run_id):
+            return await read_history(self._temporal, run_id)
+
+    async def transcript(self, run_id: str) -> tuple[Message, ...]:
+        """All messages of the run so far, from its history: works without a worker, also on closed runs."""
+        state = (await self.history(run_id)).state
+        return state.messages if state else ()
+
+    async def list(self, *, query: str = "", limit: int = 50) -> tuple[RunListing, ...]:
+        """The newest runs. ``query`` is a Temporal list filter, such as ``PerdureStatus = 'waiting_approval'``."""
+        kind = f"WorkflowType = '{names.AGENT_RUN}'"
+        wanted = f"{kind} AND ({query})" if query else kind
+        found: list[RunListing] = []
+        with rpc_errors(self.address):
+            async for execution in self._temporal.list_workflows(wanted, limit=limit):
+                attributes = {pair.key.name: pair.value for pair in execution.typed_search_attributes}
+                temporal = execution.status or WorkflowExecutionStatus.RUNNING
+                said = attributes.get(names.STATUS_ATTRIBUTE)
+                found.append(
+                    RunListing(
+                        run_id=execution.id,
+                        status=str(said) if said and not execution.close_time else temporal.name.lower(),
+                        agent=str(attributes.get(names.AGENT_ATTRIBUTE, "")),
+                        user=str(attributes.get(names.USER_ATTRIBUTE, "")),
+                        started_at=execution.start_time,
+                        closed_at=execution.close_time,
+                    )
+                )
+        return tuple(found)
+
+    async def _tell(self, run_id: str, order: Order) -> Receipt:
+        with rpc_errors(self.address, run_id):
+            return await deliver(self._temporal, run_id, order)
+
+    async def _query(self, run_id: str, name: str, result_type: type[R]) -> R:
+        handle = self._temporal.get_workflow_handle(run_id)
+        with rpc_errors(self.address, run_id):
+            answer: R = await handle.query(name, result_type=result_type, rpc_timeout=QUERY_WITHIN)
+            return answer
+
+
+def _request(request: RunRequest | str) -> RunRequest:
+    try:
+        asked = RunRequest(message=request) if isinstance(request, str) else request
+    except ValidationError:
+        asked = None
+    if asked is None or not asked.message.strip():
+        raise InvalidInputError("The message is empty. Say what the agent should do.")
+    return asked

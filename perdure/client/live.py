@@ -1,0 +1,97 @@
+"""Live text: what a model call has written so far, read from the heartbeat of its pending activity.
+
+Nothing of it stands in the history. Each subscriber keeps a `Cursor` and is given what it lacks, so that a slow one
+costs nobody anything: it gets larger pieces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pydantic import ValidationError
+from temporalio.api.workflow.v1 import PendingActivityInfo
+from temporalio.converter import DataConverter
+
+from perdure.contracts.activities import LiveText
+from perdure.contracts.events import Retrying, TextArrived
+from perdure.contracts.messages import AssistantMessage
+from perdure.contracts.names import CALL_MODEL
+
+Channel = Literal["text", "reasoning"]
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What the pending activities of a run show at one moment."""
+
+    texts: tuple[LiveText, ...] = ()
+    retries: tuple[Retrying, ...] = ()
+
+
+async def snapshot(run_id: str, pending: tuple[PendingActivityInfo, ...], converter: DataConverter) -> Snapshot:
+    """Read the pending activities of a run. Details that cannot be read (another release's) are left out."""
+    texts: list[LiveText] = []
+    retries: list[Retrying] = []
+    for activity in pending:
+        name = activity.activity_type.name
+        if activity.attempt > 1 and activity.HasField("last_failure"):
+            reason = activity.last_failure.message
+            retries.append(Retrying(run_id=run_id, activity=name, attempt=activity.attempt, reason=reason))
+        if name == CALL_MODEL and activity.HasField("heartbeat_details"):
+            try:
+                details = await converter.decode(list(activity.heartbeat_details.payloads), [LiveText])
+                texts.append(details[0])
+            except (ValidationError, ValueError, RuntimeError, IndexError):
+                continue
+    return Snapshot(texts=tuple(texts), retries=tuple(retries))
+
+
+@dataclass(slots=True)
+class Cursor:
+    """How far one subscriber has read the message that is being written."""
+
+    run_id: str
+    _message_id: str = ""
+    _attempt: int = 0
+    _read: dict[Channel, int] = field(default_factory=dict)
+    _told: set[tuple[str, int]] = field(default_factory=set)
+
+    def advance(self, seen: Snapshot) -> Iterator[TextArrived | Retrying]:
+        """What ``seen`` holds beyond what this subscriber was given."""
+        for retry in seen.retries:
+            if (retry.activity, retry.attempt) not in self._told:
+                self._told.add((retry.activity, retry.attempt))
+                yield retry
+        for text in seen.texts:
+            yield from self._piece(text.message_id, text.attempt, "reasoning", text.reasoning_offset, text.reasoning)
+            yield from self._piece(text.message_id, text.attempt, "text", text.text_offset, text.text)
+
+    def complete(self, message: AssistantMessage) -> Iterator[TextArrived]:
+        """The rest of a message that is recorded now: joined with what was given before, it is the recorded text."""
+        self._told.clear()
+        if self._message_id != message.message_id:
+            return
+        reasoning = "".join(part.text for part in message.parts if part.kind == "reasoning")
+        yield from self._piece(message.message_id, message.attempt, "reasoning", 0, reasoning)
+        yield from self._piece(message.message_id, message.attempt, "text", 0, message.text)
+
+    def _piece(self, message_id: str, attempt: int, channel: Channel, offset: int, text: str) -> Iterator[TextArrived]:
+        if message_id == self._message_id and attempt < self._attempt:
+            return
+        if (message_id, attempt) != (self._message_id, self._attempt):
+            self._message_id, self._attempt, self._read = message_id, attempt, {}
+        start = max(offset, self._read.get(channel, 0))
+        fresh = text[start - offset :]
+        if not fresh:
+            return
+        self._read[channel] = start + len(fresh)
+        yield TextArrived(
+            run_id=self.run_id,
+            message_id=message_id,
+            attempt=attempt,
+            channel=channel,
+            offset=start,
+            text=fresh,
+        )
