@@ -25,6 +25,8 @@ from perdure.worker.settings import APPLICATION, Settings
 
 PREFIX = "PERDURE_"
 FILE = "perdure.toml"
+OTHERS = frozenset({"debug"})
+"""Variables with our prefix that are no settings (``PERDURE_DEBUG``: the command line shows tracebacks)."""
 SHOWN = 60
 """Characters of a wrong value that an error repeats."""
 
@@ -96,7 +98,7 @@ def settings_in(variables: Mapping[str, str]) -> dict[str, str]:
     return {
         name.removeprefix(PREFIX).lower(): value
         for name, value in variables.items()
-        if name.startswith(PREFIX) and value
+        if name.startswith(PREFIX) and value and name.removeprefix(PREFIX).lower() not in OTHERS
     }
 
 

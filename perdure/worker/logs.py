@@ -1,0 +1,114 @@
+"""Logging: one form for our own lines and those of libraries, with secrets taken out of every one.
+
+The trap: a secret comes into a log by ways that nobody planned: the text of an exception, an object's repr, a library
+that logs a header. So the filter is the last step before a line is written and looks at everything in it: values that
+are known to be secret, fields that are named like one, and text that has the form of a key.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from typing import IO, Any
+
+import structlog
+from structlog.typing import EventDict, Processor, WrappedLogger
+
+from perdure.worker.settings import Settings
+
+HIDDEN = "[hidden]"
+SHORTEST = 8
+"""Characters of a secret at least: a shorter one would hide words of the language."""
+
+SECRET_NAME = re.compile(
+    r"(^|[_-])(api[_-]?key|key|token|secret|password|passwd|authorization|credentials?|cookie)$", re.IGNORECASE
+)
+SECRET_TEXT = re.compile(
+    r"(?i:\b(?:bearer|basic)\s+)[\w.~+/=-]{8,}|\b(?:sk|pk|rk|gsk|xai|ghp|gho|AKIA|AIza)[-_]?[\w-]{16,}"
+)
+
+
+def secrets_of(settings: Settings, environ: Mapping[str, str]) -> frozenset[str]:
+    """The values that must not be logged: the server's key, and every variable that is named like a secret."""
+    named = {value for name, value in environ.items() if SECRET_NAME.search(name)}
+    settings_own = settings.provider_settings
+    for name in settings_own.names():
+        endpoint = settings_own.endpoint(name)
+        if endpoint is not None and endpoint.key_variable:
+            named.add(environ.get(endpoint.key_variable, ""))
+    if settings.api_key is not None:
+        named.add(settings.api_key.get_secret_value())
+    return frozenset(value.strip() for value in named if len(value.strip()) >= SHORTEST)
+
+
+class Redaction:
+    """A structlog processor that hides secrets in a line, however deep they are."""
+
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        longest_first = sorted(secrets, key=len, reverse=True)
+        self._known = re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
+
+    def __call__(self, logger: WrappedLogger, method: str, line: EventDict) -> EventDict:
+        return {self.text(str(name)): self._field(str(name), value) for name, value in line.items()}
+
+    def text(self, text: str) -> str:
+        """``text`` without secrets."""
+        if self._known is not None:
+            text = self._known.sub(HIDDEN, text)
+        return SECRET_TEXT.sub(HIDDEN, text)
+
+    def _field(self, name: str, value: Any) -> Any:
+        hidden = SECRET_NAME.search(name) and not isinstance(value, bool | int | float | None)
+        return HIDDEN if hidden else self._value(value)
+
+    def _value(self, value: Any) -> Any:
+        match value:
+            case None | bool() | int() | float():
+                return value
+            case str():
+                return self.text(value)
+            case Mapping():
+                return {self.text(str(name)): self._field(str(name), item) for name, item in value.items()}
+            case list() | tuple() | set() | frozenset():
+                return [self._value(item) for item in value]
+            case _:
+                return self.text(repr(value))
+
+
+def configure_logging(settings: Settings, environ: Mapping[str, str], stream: IO[str] | None = None) -> None:
+    """Have everything that is logged go to ``stream`` (default: the error stream), filtered, in the settings' form.
+
+    Replaces what was configured before, of structlog and of the root of the standard library's loggers.
+    """
+    out = stream or sys.stderr
+    as_text = settings.log_format == "text" or (settings.log_format == "auto" and out.isatty())
+    shared: list[Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.stdlib.ExtraAdder(),
+        structlog.stdlib.PositionalArgumentsFormatter(),
+    ]
+    last: list[Processor] = [
+        structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+        structlog.processors.format_exc_info,
+        Redaction(secrets_of(settings, environ)),
+        structlog.dev.ConsoleRenderer(colors=False) if as_text else structlog.processors.JSONRenderer(),
+    ]
+    structlog.configure(
+        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=False,
+    )
+    handler = logging.StreamHandler(out)
+    handler.setFormatter(structlog.stdlib.ProcessorFormatter(foreign_pre_chain=shared, processors=last))
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(settings.log_level.upper())
+    # These say a line for every request.
+    for chatty in ("httpx", "httpcore"):
+        logging.getLogger(chatty).setLevel(max(logging.WARNING, root.level))
