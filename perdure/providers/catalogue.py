@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from urllib.parse import urlsplit
 
 from pydantic import JsonValue, ValidationError, model_validator
 
@@ -15,20 +16,27 @@ class Endpoint(FileRecord):
     """Where a provider's models are served. A new compatible server is one of these in the settings, not code.
 
     ``base_url`` ends before ``/chat/completions``. ``key_variable`` names the environment variable that holds the key;
-    empty means that none is sent. ``dialect`` names a row of `DIALECTS`, and ``flags`` change single flags of it.
-    ``default_model`` is what is chosen when only the key is there.
+    empty means that none is sent. ``key_header`` is the header that it goes into (``api-key`` at Azure). ``dialect``
+    names a row of `DIALECTS`, and ``flags`` change single flags of it. ``default_model`` is what is chosen when only
+    the key is there.
     """
 
     base_url: str
     key_variable: str = ""
+    key_header: str = "authorization"
     dialect: str = "compatible"
     flags: dict[str, JsonValue] = {}
     default_model: str = ""
 
     @model_validator(mode="after")
     def _known(self) -> Endpoint:
-        if not self.base_url.startswith(("http://", "https://")):
-            raise ValueError(f"base_url must start with http:// or https://, not {self.base_url[:20]!r}")
+        url = urlsplit(self.base_url)
+        if url.scheme not in ("http", "https") or not url.hostname:
+            raise ValueError("base_url must be a whole address that starts with http:// or https://")
+        if url.username or url.password or url.query or url.fragment:
+            raise ValueError(
+                "base_url must hold neither a user nor a query: addresses are logged, keys go in variables"
+            )
         if self.dialect not in DIALECTS:
             raise ValueError(f"there is no dialect {self.dialect!r}; known: {', '.join(DIALECTS)}")
         try:

@@ -13,11 +13,12 @@ class Dialect(FileRecord):
     """One server's way of speaking the protocol. The defaults are what most compatible servers do.
 
     ``system_role``: the role of the prompt. ``output_limit``: the parameter that bounds the answer. ``stream_usage``:
-    whether ``stream_options`` may ask for usage. ``content_lists``: whether a user message may be a list of parts (images
-    need it). ``call_ids``: ``short`` allows exactly nine letters and digits. ``reasoning_replay``: the field in which
-    reasoning goes back to the model that thought it, together with its calls. ``user_after_tool``: whether a user message
-    may follow a tool result directly. ``inline_thinking``: whether reasoning may come as ``<think>`` at the head of the
-    text. ``hidden_output``: output tokens are what the total holds beyond the input, since the output count omits some.
+    whether ``stream_options`` may ask for usage. ``content_lists``: whether a user message may be a list of parts
+    (images need it). ``call_ids``: ``short`` allows exactly nine letters and digits. ``reasoning_replay``: the field in
+    which reasoning goes back to the model that thought it, together with its calls. ``user_after_tool``: whether a user
+    message may follow a tool result directly. ``inline_thinking``: whether reasoning may come as ``<think>`` at the
+    head of the text. ``hidden_output``: output tokens are what the total holds beyond the input, since the output count
+    omits some.
     """
 
     system_role: Literal["system", "developer"] = "system"

@@ -1,0 +1,204 @@
+"""HTTP to one provider: the only file that knows httpx's errors, and the last place where a key is seen.
+
+Trap: a server may close a kept connection just as the next request goes out (seen with llama.cpp in 2 of 25 requests
+after a streamed reply). That request never got a byte back, so it is sent once more, on a connection of its own.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+from pydantic import JsonValue
+
+from perdure.contracts.errors import (
+    AuthenticationError,
+    BadReplyError,
+    BadRequestError,
+    ProviderError,
+    ProviderNetworkError,
+    ProviderTimeoutError,
+)
+from perdure.providers.faults import fault, request_id_of
+from perdure.providers.lenient import a_list, a_text, an_object, loads
+
+MAX_ERROR_BODY = 1024 * 1024
+"""Bytes of an error reply that are read at most."""
+
+_PROBE_TIMEOUT = 0.5
+
+FOREIGN: Mapping[type[Exception], tuple[type[ProviderError], str]] = {
+    httpx.ConnectTimeout: (ProviderTimeoutError, "no connection came about in time"),
+    httpx.ReadTimeout: (ProviderTimeoutError, "the provider was silent for too long"),
+    httpx.WriteTimeout: (ProviderTimeoutError, "the provider did not take the request in time"),
+    httpx.PoolTimeout: (ProviderTimeoutError, "no connection was free in time"),
+    httpx.TimeoutException: (ProviderTimeoutError, "the provider took too long"),
+    httpx.ConnectError: (ProviderNetworkError, "no connection"),
+    httpx.ReadError: (ProviderNetworkError, "the connection broke while the answer was read"),
+    httpx.WriteError: (ProviderNetworkError, "the connection broke while the request was sent"),
+    httpx.CloseError: (ProviderNetworkError, "the connection broke while it was closed"),
+    httpx.NetworkError: (ProviderNetworkError, "the network failed"),
+    httpx.ProxyError: (ProviderNetworkError, "the proxy failed"),
+    httpx.RemoteProtocolError: (ProviderNetworkError, "the provider ended the connection without a whole reply"),
+    httpx.LocalProtocolError: (BadRequestError, "the request cannot be sent: a header, such as the key, is not valid"),
+    httpx.ProtocolError: (ProviderNetworkError, "the provider does not speak HTTP as it should"),
+    httpx.UnsupportedProtocol: (BadRequestError, "base_url is no http:// or https:// address"),
+    httpx.InvalidURL: (BadRequestError, "base_url is no valid address"),
+    httpx.DecodingError: (BadReplyError, "the reply's compression cannot be read"),
+    httpx.TooManyRedirects: (BadReplyError, "the address redirects without end"),
+    httpx.TransportError: (ProviderNetworkError, "the connection failed"),
+    httpx.RequestError: (ProviderNetworkError, "the request failed"),
+    httpx.HTTPStatusError: (BadReplyError, "the provider answered with an error"),
+    httpx.HTTPError: (ProviderNetworkError, "the request failed"),
+    httpx.StreamConsumed: (BadReplyError, "the reply was read twice"),
+    httpx.StreamClosed: (BadReplyError, "the reply was closed before it was read"),
+    httpx.ResponseNotRead: (BadReplyError, "the reply was used before it was read"),
+    httpx.RequestNotRead: (BadReplyError, "the request was used before it was read"),
+    httpx.StreamError: (BadReplyError, "the reply cannot be read"),
+    httpx.CookieConflict: (BadReplyError, "the provider set conflicting cookies"),
+    UnicodeEncodeError: (AuthenticationError, "the key has characters that no key can have"),
+    OSError: (ProviderNetworkError, "the connection failed"),
+}
+"""Every error of httpx, what it is to us and what it means to a person. Their own texts may quote a header."""
+
+_FOREIGN_ERRORS = tuple(FOREIGN)
+_UNSUITABLE: tuple[type[Exception], ...] = (*_FOREIGN_ERRORS, ValueError)
+
+
+@contextmanager
+def typed_errors(provider: str) -> Iterator[None]:
+    """Raise every foreign error of the block as ours; nothing of the foreign one, which may hold a key, comes along."""
+    try:
+        yield
+    except _FOREIGN_ERRORS as error:
+        kind, sentence = next(FOREIGN[parent] for parent in type(error).__mro__ if parent in FOREIGN)
+        cause = f": {error}" if isinstance(error, httpx.ConnectError) and str(error) else ""
+        raise kind(provider, sentence + cause) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A reply whose status was good; its body is read piece by piece."""
+
+    provider: str
+    _response: httpx.Response
+    _secrets: tuple[str, ...]
+
+    @property
+    def request_id(self) -> str:
+        return request_id_of(self._response.headers)
+
+    async def chunks(self) -> AsyncGenerator[bytes, None]:
+        """The body, decompressed, as it comes. Raises ProviderError."""
+        with typed_errors(self.provider):
+            async for chunk in self._response.aiter_bytes():
+                yield chunk
+
+    def fault(self, error: JsonValue) -> ProviderError:
+        """The typed error that an error inside this good reply stands for."""
+        found = fault(self.provider, error, secrets=self._secrets)
+        found.request_id = self.request_id
+        return found
+
+
+class Http:
+    """Connections to one provider, kept and reused; the key travels in a header and goes nowhere else."""
+
+    def __init__(
+        self,
+        provider: str,
+        base_url: str,
+        headers: Mapping[str, str],
+        *,
+        secrets: tuple[str, ...] = (),
+        connect_timeout: float = 10.0,
+        read_timeout: float = 600.0,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        """``read_timeout`` is the longest silence between two pieces of a reply, in seconds, not the whole reply."""
+        self.provider = provider
+        self._base_url = base_url.rstrip("/")
+        self._headers = {"accept": "text/event-stream, application/json", "user-agent": "perdure", **headers}
+        self._secrets = secrets
+        settings: dict[str, Any] = {
+            "timeout": httpx.Timeout(read_timeout, connect=connect_timeout, pool=connect_timeout),
+            "transport": transport,
+        }
+        self._kept = httpx.AsyncClient(limits=httpx.Limits(max_keepalive_connections=20), **settings)
+        self._fresh = httpx.AsyncClient(limits=httpx.Limits(max_keepalive_connections=0), **settings)
+
+    @asynccontextmanager
+    async def post(self, path: str, payload: Mapping[str, JsonValue]) -> AsyncIterator[Reply]:
+        """Post ``payload`` as JSON and give the reply. Leaving the block ends the request.
+
+        Raises ProviderError for a failed connection and for any status from 300 on.
+        """
+        body = json.dumps(payload, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+        with typed_errors(self.provider):
+            response = await self._send(self._base_url + path, body)
+        try:
+            if response.status_code >= 300:
+                raise fault(
+                    self.provider,
+                    await _error_body(response),
+                    status=response.status_code,
+                    headers=response.headers,
+                    secrets=self._secrets,
+                )
+            yield Reply(self.provider, response, self._secrets)
+        finally:
+            with suppress(*_FOREIGN_ERRORS):
+                await response.aclose()
+
+    async def close(self) -> None:
+        """End every connection."""
+        with typed_errors(self.provider):
+            await self._kept.aclose()
+            await self._fresh.aclose()
+
+    async def _send(self, url: str, body: bytes) -> httpx.Response:
+        connected = False
+
+        async def trace(event: str, _: Mapping[str, Any]) -> None:
+            nonlocal connected
+            connected = connected or event.startswith("connection.connect_")
+
+        headers = {"content-type": "application/json", **self._headers}
+        request = self._kept.build_request("POST", url, content=body, headers=headers, extensions={"trace": trace})
+        try:
+            return await self._kept.send(request, stream=True)
+        except (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError):
+            if connected:
+                raise
+        return await self._fresh.send(
+            self._fresh.build_request("POST", url, content=body, headers=headers), stream=True
+        )
+
+
+async def _error_body(response: httpx.Response) -> bytes:
+    """What can be had of an error's body: a connection that breaks here must not hide the error itself."""
+    body = bytearray()
+    try:
+        async for chunk in response.aiter_bytes():
+            body += chunk
+            if len(body) > MAX_ERROR_BODY:
+                break
+    except _FOREIGN_ERRORS:
+        pass
+    return bytes(body)
+
+
+async def served_models(base_url: str, transport: httpx.AsyncBaseTransport | None = None) -> tuple[str, ...]:
+    """The models that a server on this machine lists under ``base_url``; empty when none answers in time."""
+    try:
+        async with httpx.AsyncClient(timeout=_PROBE_TIMEOUT, trust_env=False, transport=transport) as client:
+            response = await client.get(f"{base_url.rstrip('/')}/models")
+            listed = an_object(loads(response.content)) if response.status_code == 200 else {}
+    except _UNSUITABLE:
+        return ()
+    models = (an_object(entry) for entry in a_list(listed.get("data")))
+    return tuple(name for model in models if (name := a_text(model.get("id"))))

@@ -1,0 +1,81 @@
+"""The adapter for OpenAI's chat completions and every server that speaks them, at any base URL."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import replace
+from urllib.parse import urlsplit
+
+import httpx
+
+from perdure.contracts.prompts import ModelRequest
+from perdure.providers.catalogue import Endpoint, ProviderSettings
+from perdure.providers.chat_decoding import ChatDecoder
+from perdure.providers.chat_encoding import encode, tool_names
+from perdure.providers.completion import whole
+from perdure.providers.http import Http
+from perdure.providers.payloads import Done, payloads
+from perdure.providers.stream import CallPiece, Piece
+
+LINGER = 5.0
+"""Seconds that usage may come after the finish; a server that keeps the connection open holds nobody up."""
+
+DRAIN = 0.5
+"""Seconds for the connection to end by itself after ``[DONE]``, so that it can be used again."""
+
+
+class ChatProvider:
+    """One server's models. Connections are kept between calls; `close` ends them."""
+
+    def __init__(
+        self,
+        name: str,
+        endpoint: Endpoint,
+        *,
+        key: str = "",
+        settings: ProviderSettings | None = None,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        """``name`` is the provider's name in ``provider:model``; ``key`` is sent in the endpoint's header, if any."""
+        settings = settings or ProviderSettings()
+        self.name = name
+        self.origin = f"openai-chat:{urlsplit(endpoint.base_url).hostname}"
+        self._dialect = endpoint.spoken()
+        bearer = endpoint.key_header.lower() == "authorization"
+        self._http = Http(
+            name,
+            endpoint.base_url,
+            {endpoint.key_header: f"Bearer {key}" if bearer else key} if key else {},
+            secrets=(key,) if key else (),
+            connect_timeout=settings.connect_timeout,
+            read_timeout=settings.read_timeout,
+            transport=transport,
+        )
+
+    def stream(self, request: ModelRequest, *, attempt: int = 1) -> AsyncGenerator[Piece, None]:
+        """The answer, piece by piece; see `Provider.stream`."""
+        return whole(self.name, self._pieces(request))
+
+    async def close(self) -> None:
+        """End the kept connections."""
+        await self._http.close()
+
+    async def _pieces(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
+        names = tool_names(request)
+        body = encode(request, self._dialect, provider=self.name, origin=self.origin, names=names)
+        async with self._http.post("/chat/completions", body) as reply:
+            decoder = ChatDecoder(reply, self._dialect, self.origin)
+
+            def patience() -> float | None:
+                return DRAIN if decoder.done else LINGER if decoder.finished else None
+
+            async with aclosing(payloads(reply, patience)) as values:
+                async for value in values:
+                    if isinstance(value, Done):
+                        decoder.close()
+                        continue
+                    for piece in decoder.feed(value):
+                        yield replace(piece, name=names.ours(piece.name)) if isinstance(piece, CallPiece) else piece
+            for piece in decoder.end():
+                yield piece

@@ -1,0 +1,66 @@
+"""Providers by name: ``provider:model`` leads to the one that serves it, each made once and closed together."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from perdure.contracts.errors import KeyMissingError, UnknownModelError
+from perdure.providers.catalogue import Endpoint, ProviderSettings
+from perdure.providers.demo import DemoProvider
+from perdure.providers.openai_chat import ChatProvider
+from perdure.providers.provider import Provider
+from perdure.providers.scripted import Script, ScriptedProvider
+
+_PLAYED = ("demo", "scripted")
+
+
+class ProviderRegistry:
+    """Opens providers on demand. One registry serves one event loop; `close` ends its connections."""
+
+    def __init__(self, settings: ProviderSettings, environ: Mapping[str, str] = os.environ) -> None:
+        """``environ`` is where keys are looked for, each time a provider is opened."""
+        self._settings = settings
+        self._environ = environ
+        self._opened: dict[str, ChatProvider] = {}
+        self._played: dict[str, ScriptedProvider] = {}
+
+    def open(self, model: str) -> Provider:
+        """The provider of ``model`` (``provider:model``).
+
+        Raises UnknownModelError when no provider has that name, KeyMissingError when it needs a key that is not set.
+        """
+        name, colon, rest = model.partition(":")
+        if not colon or not rest:
+            raise UnknownModelError(f"A model is named provider:model, such as openai:gpt-5-mini, not {model!r}.")
+        if name == "demo":
+            return DemoProvider()
+        if name == "scripted":
+            return self._script(rest)
+        endpoint = self._settings.endpoint(name)
+        if endpoint is None:
+            known = ", ".join((*self._settings.names(), *_PLAYED))
+            raise UnknownModelError(f"There is no provider {name!r} for the model {model!r}. Known providers: {known}.")
+        key = self._key(name, endpoint)
+        if name not in self._opened:
+            self._opened[name] = ChatProvider(name, endpoint, key=key, settings=self._settings)
+        return self._opened[name]
+
+    async def close(self) -> None:
+        """End every connection. The registry may be used again afterwards."""
+        opened, self._opened = self._opened, {}
+        for provider in opened.values():
+            await provider.close()
+
+    def _key(self, name: str, endpoint: Endpoint) -> str:
+        if not endpoint.key_variable:
+            return ""
+        key = self._environ.get(endpoint.key_variable, "").strip()
+        if not key:
+            raise KeyMissingError(name, endpoint.key_variable)
+        return key
+
+    def _script(self, path: str) -> ScriptedProvider:
+        if path not in self._played:
+            self._played[path] = ScriptedProvider(Script.load(path))
+        return self._played[path]
