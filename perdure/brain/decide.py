@@ -46,7 +46,7 @@ def decide(state: State, phase: Phase) -> tuple[Instruction, ...]:
         case RunStarted():
             return (ResolveAgent(),)
         case TurnStarted():
-            return (_call_model(state),)
+            return (model_call(state),)
         case ModelReplied():
             return _after_reply(state, phase)
         case ModelFailed():
@@ -66,7 +66,8 @@ def decide(state: State, phase: Phase) -> tuple[Instruction, ...]:
     assert_never(phase)
 
 
-def _call_model(state: State) -> CallModel:
+def model_call(state: State) -> CallModel:
+    """The model call of the step that the turn is at."""
     turn = _turn(state)
     assert state.agent is not None
     return CallModel(
@@ -131,7 +132,7 @@ def _after_batch(state: State) -> Instruction:
         return Finish(end="interrupted")
     if turn.feedback_rounds > state.agent.limits.feedback_rounds:
         return Finish(end="invalid_calls")
-    return _call_model(state)
+    return model_call(state)
 
 
 def _after_response(state: State, phase: HumanResponded) -> tuple[Instruction, ...]:

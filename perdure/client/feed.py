@@ -111,17 +111,19 @@ class Feed:
         self._notify()
 
     async def _read_executions(self) -> None:
-        first = await first_execution(self._temporal, self._run_id)
-        handle = self._temporal.get_workflow_handle(self._run_id, run_id=first)
-        projection = Projection(self._run_id, first, self._temporal.data_converter)
-        read = 0
-        while not projection.closed:
-            try:
-                read = await self._read_pages(handle, projection, read)
-            except RPCError as error:
-                if error.status not in _PASSING:
-                    raise
-                await asyncio.sleep(1)
+        execution: str | None = await first_execution(self._temporal, self._run_id)
+        while execution is not None:
+            projection = Projection(self._run_id, execution, self._temporal.data_converter)
+            handle = self._temporal.get_workflow_handle(self._run_id, run_id=execution)
+            read = 0
+            while not projection.closed:
+                try:
+                    read = await self._read_pages(handle, projection, read)
+                except RPCError as error:
+                    if error.status not in _PASSING:
+                        raise
+                    await asyncio.sleep(1)
+            execution = projection.successor
 
     async def _read_pages(self, handle: WorkflowHandle[object, object], projection: Projection, read: int) -> int:
         """Read the history on; the number of events read so far, of which a new poll must skip as many."""
@@ -164,16 +166,19 @@ class Feed:
 
 
 async def first_execution(temporal: TemporalClient, run_id: str) -> str:
-    """The execution id with which the newest run of that id began. Raises RPCError when there is none."""
+    """The execution in which the newest run of that id began. Raises RPCError when there is none."""
     described = await temporal.get_workflow_handle(run_id).describe()
     info = described.raw_description.workflow_execution_info
     return info.first_run_id or described.run_id
 
 
 async def read_history(temporal: TemporalClient, run_id: str) -> Projection:
-    """The projection of all that stands in a run's history now. Needs no worker; raises RPCError."""
-    execution = await first_execution(temporal, run_id)
-    handle = temporal.get_workflow_handle(run_id, run_id=execution)
-    projection = Projection(run_id, execution, temporal.data_converter)
+    """The projection of the newest execution's history as it stands now. Needs no worker; raises RPCError.
+
+    Its state is that of the whole run: an execution begins with the state that its predecessor handed over.
+    """
+    described = await temporal.get_workflow_handle(run_id).describe()
+    handle = temporal.get_workflow_handle(run_id, run_id=described.run_id)
+    projection = Projection(run_id, described.run_id, temporal.data_converter)
     await projection.take([event async for event in handle.fetch_history_events()])
     return projection

@@ -17,6 +17,7 @@ from temporalio.exceptions import CancelledError
 
 from perdure.brain.results import tool_result
 from perdure.contracts.activities import Judgement, ResolvedAgent
+from perdure.contracts.continuation import Continuation
 from perdure.contracts.errors import InvalidInputError
 from perdure.contracts.failures import Failure
 from perdure.contracts.messages import AssistantMessage
@@ -35,7 +36,7 @@ from perdure.contracts.outcomes import (
 from perdure.contracts.requests import RunRequest
 from perdure.contracts.state import State
 from perdure.workflows.failures import error_verdicts, failure_of, lost_result, model_outcome
-from perdure.workflows.orders import read_order, read_request
+from perdure.workflows.orders import read_order, read_start
 
 
 class OutcomeReader:
@@ -50,11 +51,11 @@ class OutcomeReader:
         activity = event.activity_task_scheduled_event_attributes
         self._scheduled[event.event_id] = (activity.activity_type.name, activity.activity_id)
 
-    async def request(self, started: HistoryEvent) -> RunRequest | None:
-        """The request that the execution started with; None when it cannot be read."""
+    async def start(self, started: HistoryEvent) -> RunRequest | Continuation | None:
+        """What the execution began with; None when it cannot be read."""
         arguments = await self._decode(started.workflow_execution_started_event_attributes.input)
         try:
-            return read_request(tuple(arguments))
+            return read_start(tuple(arguments))
         except InvalidInputError:
             return None
 

@@ -23,8 +23,10 @@ from perdure.brain.ending import ended
 from perdure.brain.loop import Advance, Loop
 from perdure.brain.narrate import narrate
 from perdure.client.outcomes import OutcomeReader, time_of
+from perdure.contracts.continuation import Continuation
 from perdure.contracts.events import DurableEvent, Position, RunClosed
 from perdure.contracts.outcomes import AnyOutcome
+from perdure.contracts.requests import RunRequest
 from perdure.contracts.state import State
 
 _RESULTS = {
@@ -67,6 +69,7 @@ class Projection:
         self._task = _Task()
         self._count = 0
         self._closed = False
+        self._successor: str | None = None
 
     @property
     def state(self) -> State | None:
@@ -76,6 +79,11 @@ class Projection:
     def closed(self) -> bool:
         """Whether the execution is over: no more events follow."""
         return self._closed
+
+    @property
+    def successor(self) -> str | None:
+        """The execution that the run goes on in, when this one handed over."""
+        return self._successor
 
     async def take(self, events: Iterable[HistoryEvent]) -> list[DurableEvent]:
         """Read a batch of events as the server gave it, whole; the durable events that follow, with positions."""
@@ -97,9 +105,14 @@ class Projection:
         if kind == EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED:
             self._reader.scheduled(event)
             return []
+        if kind == EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW:
+            told = await self._flush()
+            self._successor = event.workflow_execution_continued_as_new_event_attributes.new_execution_run_id
+            self._closed = True
+            return told
         if kind in _ENDS:
             return await self._flush() + await self._end(event)
-        told: list[DurableEvent] = []
+        told = []
         if task.completed and (kind in _RESULTS or kind == EventType.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED):
             told, task = await self._flush(), self._task
         match kind:
@@ -128,10 +141,9 @@ class Projection:
         at = task.started_at
         told: list[DurableEvent] = []
         if self._loop is None:
-            begun = await self._begin(at)
-            if begun is None:
+            told += await self._begin(at)
+            if self._loop is None:
                 return []
-            told += self._tell([begun])
         for _, _, event in sorted(task.orders, key=lambda order: order[:2]):
             told += self._feed(await self._reader.order(event, at))
         for event in task.results:
@@ -140,13 +152,15 @@ class Projection:
             told += self._feed(await self._reader.marker(event, self.state, at))
         return told
 
-    async def _begin(self, at: datetime) -> Advance | None:
+    async def _begin(self, at: datetime) -> list[DurableEvent]:
         assert self._started is not None
-        request = await self._reader.request(self._started)
-        if request is None:
-            return None
-        self._loop, first = Loop.begin(self._run_id, request, at)
-        return first
+        match await self._reader.start(self._started):
+            case RunRequest() as request:
+                self._loop, first = Loop.begin(self._run_id, request, at)
+                return self._tell([first])
+            case Continuation(state=state):
+                self._loop = Loop(state)
+        return []
 
     def _feed(self, outcome: AnyOutcome | None) -> list[DurableEvent]:
         if outcome is None or self._loop is None:

@@ -11,9 +11,11 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError
 from temporalio.workflow import ActivityHandle
 
-from perdure.brain.ending import wake_at
-from perdure.brain.loop import Advance, Loop
+from perdure.brain.ending import ended, wake_at
+from perdure.brain.loop import Loop
+from perdure.brain.resume import resume
 from perdure.contracts.activities import Patience
+from perdure.contracts.continuation import Continuation
 from perdure.contracts.instructions import (
     AskHumans,
     AuthorizeCalls,
@@ -31,19 +33,35 @@ from perdure.contracts.state import State
 from perdure.workflows import executors
 from perdure.workflows.visibility import Visibility
 
+LARGEST_HAND_OVER = 1024 * 1024
+"""Bytes of a state that is handed over at most: the server takes no larger input than 2 MB. A larger run goes on in its
+execution."""
+
 
 class Engine:
-    """One run while it is worked on. ``fatal`` holds an error of ours that makes the run unusable."""
+    """One run while it is worked on.
 
-    def __init__(self, run_id: str, request: RunRequest) -> None:
+    ``fatal`` holds an error of ours that makes the run unusable. ``handing_over`` is set when the history has grown
+    long and nothing runs: from then on no work is opened, and the next execution opens what the state calls open.
+    """
+
+    def __init__(self, run_id: str, start: RunRequest | Continuation) -> None:
         self.fatal: Exception | None = None
-        self._patience = Patience()
-        self._visibility = Visibility()
+        self.handing_over = False
+        self._opened = 0
         self._handles: dict[str, ActivityHandle[Any]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._alarm: asyncio.Task[None] | None = None
         self._alarm_at: datetime | None = None
-        self._loop, self._first = Loop.begin(run_id, request, workflow.now())
+        match start:
+            case RunRequest():
+                self._patience, self._visibility = Patience(), Visibility()
+                self._loop, first = Loop.begin(run_id, start, workflow.now())
+                self._first = first.instructions
+            case Continuation():
+                self._patience, self._visibility = start.patience, Visibility(enabled=start.search_attributes)
+                self._loop = Loop(start.state)
+                self._first = resume(start.state)
 
     @property
     def state(self) -> State:
@@ -51,7 +69,15 @@ class Engine:
 
     def start(self) -> None:
         """Open the first work."""
-        self._guard(lambda: self._open(self._first))
+        self._guard(self._open_first)
+
+    def continuation(self) -> Continuation:
+        """What the next execution goes on with."""
+        return Continuation(state=self.state, patience=self._patience, search_attributes=self._visibility.enabled)
+
+    def _open_first(self) -> None:
+        self._open(self.state, self._first)
+        self._set_alarm()
 
     def feed(self, outcome: AnyOutcome) -> None:
         """Apply an outcome and open the work that follows. Never raises: an error of ours ends up in ``fatal``."""
@@ -59,9 +85,11 @@ class Engine:
 
     def _feed(self, outcome: AnyOutcome) -> None:
         for advance in self._loop.feed(outcome):
-            self._open(advance)
+            self._open(advance.state, advance.instructions)
         self._visibility.show(self.state)
         self._set_alarm()
+        if self.state.turn is None or self.state.requests or self.state.questions:
+            self._maybe_hand_over()
 
     def _guard(self, action: Callable[[], None]) -> None:
         try:
@@ -69,9 +97,18 @@ class Engine:
         except Exception as error:  # noqa: BLE001 - handlers must not raise: run() reports it
             self.fatal = self.fatal or error
 
-    def _open(self, advance: Advance) -> None:
-        for instruction in advance.instructions:
-            self._execute(advance.state, instruction)
+    def _open(self, state: State, instructions: tuple[Instruction, ...]) -> None:
+        for instruction in instructions:
+            if isinstance(instruction, CallModel):
+                self._maybe_hand_over()
+            if not self.handing_over:
+                self._execute(state, instruction)
+
+    def _maybe_hand_over(self) -> None:
+        """Hand over when the server suggests it and nothing is open: an open activity would be cancelled."""
+        if self._opened or not workflow.info().is_continue_as_new_suggested() or ended(self.state):
+            return
+        self.handing_over = len(self.state.model_dump_json()) <= LARGEST_HAND_OVER
 
     def _execute(self, state: State, instruction: Instruction) -> None:
         match instruction:
@@ -124,8 +161,10 @@ class Engine:
                 self.fatal = self.fatal or error
                 return
             self._handles.pop(key, None)
+            self._opened -= 1
             self.feed(outcome)
 
+        self._opened += 1
         task = asyncio.create_task(run())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

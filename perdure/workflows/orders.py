@@ -11,6 +11,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from perdure.contracts.continuation import Continuation
 from perdure.contracts.errors import InvalidInputError, bounded
 from perdure.contracts.names import SEND
 from perdure.contracts.requests import Order, RunRequest
@@ -31,14 +32,18 @@ def read_order(kind: str, args: tuple[Any, ...]) -> Order:
         raise InvalidInputError(f"The {kind} cannot be read: {_explain(error)}.") from None
 
 
-def read_request(args: tuple[Any, ...]) -> RunRequest:
-    """The start request in the workflow's inputs. A bare string is its message. Raises InvalidInputError."""
+def read_start(args: tuple[Any, ...]) -> RunRequest | Continuation:
+    """What the workflow begins with: a start request (a bare string is its message), or what an earlier execution of
+    the run handed over. Raises InvalidInputError.
+    """
     if len(args) != 1:
         raise InvalidInputError(f"AgentRun takes one input, an object with at least `message`; it got {len(args)}.")
     fields = {"message": args[0]} if isinstance(args[0], str) else args[0]
     if not isinstance(fields, dict):
         raise InvalidInputError('AgentRun takes an object with at least `message`, such as {"message": "Hello"}.')
     try:
+        if fields.get("kind") == "continuation":
+            return Continuation.model_validate(fields)
         return RunRequest.model_validate(fields)
     except ValidationError as error:
         raise InvalidInputError(f"The start request cannot be read: {_explain(error)}.") from None

@@ -32,7 +32,7 @@ from perdure.contracts.outcomes import CancelReceived, Received
 from perdure.contracts.requests import Answer, Approve, Close, Deny, Interrupt, Order, Receipt, Send
 from perdure.contracts.state import RunOutput, RunSummary, State, TranscriptPage
 from perdure.workflows.engine import Engine
-from perdure.workflows.orders import read_order, read_request
+from perdure.workflows.orders import read_order, read_start
 
 
 @workflow.defn(name=AGENT_RUN)
@@ -45,7 +45,7 @@ class AgentRun:
         self._engine: Engine | None = None
         self._unreadable: Exception | None = None
         try:
-            self._engine = Engine(workflow.info().workflow_id, read_request(args))
+            self._engine = Engine(workflow.info().workflow_id, read_start(args))
         except Exception as error:  # noqa: BLE001 - an error here would fail the task for ever: run() reports it
             self._unreadable = error
 
@@ -63,14 +63,16 @@ class AgentRun:
 
     async def _to_the_end(self, engine: Engine) -> RunOutput:
         engine.start()
-        while not (engine.fatal or ended(engine.state)):
+        while not _stops_here(engine):
             try:
-                await workflow.wait_condition(lambda: engine.fatal is not None or ended(engine.state))
+                await workflow.wait_condition(lambda: _stops_here(engine))
             except asyncio.CancelledError:
                 engine.feed(CancelReceived(at=workflow.now()))
+        await workflow.wait_condition(workflow.all_handlers_finished)
         if engine.fatal:
             raise engine.fatal
-        await workflow.wait_condition(workflow.all_handlers_finished)
+        if engine.handing_over and not ended(engine.state):
+            workflow.continue_as_new(engine.continuation())
         match engine.state.status:
             case "canceled":
                 raise asyncio.CancelledError
@@ -198,6 +200,10 @@ class AgentRun:
             return
         if self._engine is not None:
             self._engine.feed(Received(at=workflow.now(), order=order))
+
+
+def _stops_here(engine: Engine) -> bool:
+    return engine.fatal is not None or engine.handing_over or ended(engine.state)
 
 
 def _touched(state: State, order: Order) -> tuple[str, ...]:

@@ -27,8 +27,8 @@ MEMO = "perdure"
 class Visibility:
     """Writes what changed, once."""
 
-    def __init__(self) -> None:
-        self.enabled = False
+    def __init__(self, *, enabled: bool = False) -> None:
+        self.enabled = enabled
         self._status = ""
 
     def show(self, state: State) -> None:
