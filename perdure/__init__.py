@@ -1,3 +1,68 @@
-"""Perdure: AI agents that outlive their processes, on Temporal."""
+"""Perdure: AI agents that outlive their processes, on Temporal.
+
+What applications use stands here and nowhere else. Names are loaded when they are first asked for, so that what needs
+no server (help, completion, a tool's file) does not pay for Temporal's import.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from perdure.activities.declaration import tool
+    from perdure.client.client import Client, RunListing
+    from perdure.contracts.agent import AgentSpec, Limits, ToolPolicy
+    from perdure.contracts.errors import PerdureError, RunFailedError, ToolError
+    from perdure.contracts.events import AnyEvent, Position
+    from perdure.contracts.requests import Receipt, RunRequest
+    from perdure.contracts.state import RunOutput, RunSummary
+    from perdure.contracts.tools import CallContext
 
 __version__ = "0.1.0"
+
+_HOMES = {
+    "AgentSpec": "perdure.contracts.agent",
+    "AnyEvent": "perdure.contracts.events",
+    "CallContext": "perdure.contracts.tools",
+    "Client": "perdure.client.client",
+    "Limits": "perdure.contracts.agent",
+    "PerdureError": "perdure.contracts.errors",
+    "Position": "perdure.contracts.events",
+    "Receipt": "perdure.contracts.requests",
+    "RunFailedError": "perdure.contracts.errors",
+    "RunListing": "perdure.client.client",
+    "RunOutput": "perdure.contracts.state",
+    "RunRequest": "perdure.contracts.requests",
+    "RunSummary": "perdure.contracts.state",
+    "ToolError": "perdure.contracts.errors",
+    "ToolPolicy": "perdure.contracts.agent",
+    "tool": "perdure.activities.declaration",
+}
+
+__all__ = [
+    "AgentSpec",
+    "AnyEvent",
+    "CallContext",
+    "Client",
+    "Limits",
+    "PerdureError",
+    "Position",
+    "Receipt",
+    "RunFailedError",
+    "RunListing",
+    "RunOutput",
+    "RunRequest",
+    "RunSummary",
+    "ToolError",
+    "ToolPolicy",
+    "__version__",
+    "tool",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name from its home. Raises AttributeError for a name that is not public."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'perdure' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
