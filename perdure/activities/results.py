@@ -71,8 +71,9 @@ def _note(left_out: int, whole: int) -> str:
 
 def _structured(tool: str, value: Any) -> ToolOutput:
     try:
-        data: JsonValue = pydantic_core.to_jsonable_python(value, inf_nan_mode="strings")
-        text = json.dumps(data, ensure_ascii=False, allow_nan=False)
+        # JSON has no NaN and no infinity: they become words.
+        data: JsonValue = json.loads(json.dumps(pydantic_core.to_jsonable_python(value)), parse_constant=str)
+        text = json.dumps(data, ensure_ascii=False)
     except (ValueError, TypeError, RecursionError) as error:
         reason = " ".join(str(error).split())
         return ToolOutput(

@@ -147,6 +147,10 @@ def _unfit(head: Head, error: ValidationError) -> PlacedError:
             said = "should be written provider:model, as in openai:gpt-5"
         case "string_pattern_mismatch", _:
             said = "should be one line without blanks around it"
+        case "tuple_type", _:
+            said = "should be a list, as in [read_file, list_dir]"
+        case "dict_type" | "model_type", _:
+            said = "should be lines of `key: value`"
         case _:
             said = first["msg"].removeprefix("Input ")
     more = f" ({len(others)} more to mend)" if others else ""

@@ -1,0 +1,308 @@
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from temporalio import activity
+from temporalio.activity import ActivityCancellationDetails
+from temporalio.client import ActivityFailureError, Client
+from temporalio.common import RetryPolicy
+from temporalio.exceptions import CancelledError
+from temporalio.testing import ActivityEnvironment
+from temporalio.worker import Worker
+
+from perdure.activities.builtin import builtin_tools
+from perdure.activities.declaration import tool
+from perdure.activities.functions import tool_from
+from perdure.activities.results import MOST_BYTES
+from perdure.activities.toolbox import Toolbox
+from perdure.activities.tools import tool_activities
+from perdure.contracts.errors import ToolError
+from perdure.contracts.tools import CallContext, ToolOutput
+from tests.activities.calling import called, context
+
+SHORT = timedelta(milliseconds=50)
+
+
+async def test_every_tool_is_an_activity_under_its_own_name_but_those_for_people() -> None:
+    names = [activity._Definition.must_from_callable(each).name for each in tool_activities(Toolbox(builtin_tools()))]
+
+    assert names == ["read_file", "write_file", "list_dir", "execute_command", "fetch_url"]
+
+
+async def test_an_activity_takes_arguments_and_context_and_gives_an_output() -> None:
+    def greet(name: str, about: CallContext) -> str:
+        return f"{name} from {about.agent} ({about.idempotency_key})"
+
+    (served,) = tool_activities(Toolbox([tool_from(greet)]))
+
+    assert await ActivityEnvironment().run(served, {"name": "Ada"}, context()) == ToolOutput(
+        text="Ada from anna (run/t1s1c1)"
+    )
+
+
+async def test_a_blocking_tool_runs_beside_the_event_loop() -> None:
+    def where() -> str:
+        return threading.current_thread().name
+
+    assert (await called(where)).text == "where t1s1c1"
+
+
+async def test_a_blocking_tool_knows_the_activity_that_it_runs_in() -> None:
+    def who() -> str:
+        return activity.info().activity_id
+
+    (served,) = tool_activities(Toolbox([tool_from(who)]))
+
+    assert (await ActivityEnvironment().run(served, {}, context())).text == "test"
+
+
+async def test_arguments_that_do_not_fit_are_answered_and_nothing_runs() -> None:
+    ran: list[int] = []
+
+    def add(a: int) -> None:
+        ran.append(a)
+
+    output = await called(add, a="many")
+
+    assert (output.status, ran) == ("error", [])
+    assert output.text.startswith("The arguments do not fit add: a: ")
+
+
+def raising(error: BaseException) -> tuple[Callable[[], None], Callable[[], Any]]:
+    def sync_tool() -> None:
+        raise error
+
+    async def async_tool() -> None:
+        raise error
+
+    return sync_tool, async_tool
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (ToolError("There is no such row."), "There is no such row."),
+        (ValueError("no number"), "failed: ValueError: no number"),
+        (TimeoutError(), "failed: TimeoutError"),
+        (StopIteration("end"), "StopIteration"),
+        (SystemExit(1), "failed: SystemExit: 1"),
+        (asyncio.CancelledError(), "something that it waited for was cancelled"),
+        (ExceptionGroup("two", [ValueError(), KeyError()]), "failed: ExceptionGroup: two (2 sub-exceptions)"),
+    ],
+)
+async def test_whatever_a_tool_raises_is_an_error_output_without_a_traceback(error: BaseException, said: str) -> None:
+    for function in raising(error):
+        output = await called(function)
+
+        assert output.status == "error"
+        assert said in output.text
+        assert "Traceback" not in output.text
+        assert "\n" not in output.text
+
+
+async def test_a_long_result_is_cut() -> None:
+    output = await called(lambda_named_dump)
+
+    assert len(output.text.encode()) <= MOST_BYTES
+    assert output.text.endswith("see more.]")
+
+
+def lambda_named_dump() -> str:
+    return "x" * (MOST_BYTES + 1)
+
+
+async def test_a_result_without_a_json_form_is_an_error() -> None:
+    def handle() -> Any:
+        return object()
+
+    assert (await called(handle)).status == "error"
+
+
+async def test_a_blocking_function_that_returns_an_awaitable_is_awaited() -> None:
+    async def later() -> int:
+        return 3
+
+    def now() -> Any:
+        return later()
+
+    assert (await called(now)).data == 3
+
+
+async def test_an_asynchronous_tool_is_cancelled_at_its_deadline() -> None:
+    tidied: list[str] = []
+
+    @tool(deadline=SHORT)
+    async def wait() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            tidied.append("tidied")
+
+    output = await called(wait)
+
+    assert output.text == "wait did not end within its deadline of 0.05 s and was stopped."
+    assert (output.status, tidied) == ("error", ["tidied"])
+
+
+async def test_a_blocking_tool_is_left_behind_at_its_deadline_and_the_text_says_so() -> None:
+    end = threading.Event()
+
+    @tool(deadline=SHORT)
+    def wait() -> None:
+        end.wait()
+
+    output = await called(wait)
+    end.set()
+
+    assert output.text == (
+        "wait did not end within its deadline of 0.05 s and could not be stopped and may still be at work."
+    )
+    assert output.status == "error"
+
+
+class Blocking:
+    """An asynchronous tool that waits until it is cancelled, and tells when it began and how it ended."""
+
+    def __init__(self) -> None:
+        self.began = asyncio.Event()
+        self.ended = ""
+
+    async def wait(self) -> str:
+        self.began.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            self.ended = "cancelled"
+            raise
+        return "never"
+
+
+@pytest.mark.parametrize(
+    "why", [ActivityCancellationDetails(cancel_requested=True), ActivityCancellationDetails(worker_shutdown=True)]
+)
+async def test_a_stop_and_a_shutdown_cancel_the_tool_and_leave_no_result(why: ActivityCancellationDetails) -> None:
+    blocking, environment = Blocking(), ActivityEnvironment()
+    (served,) = tool_activities(Toolbox([tool_from(blocking.wait)]))
+    running = asyncio.ensure_future(environment.run(served, {}, context()))
+    await blocking.began.wait()
+
+    environment.cancel(why)
+
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert blocking.ended == "cancelled"
+
+
+async def test_a_stop_does_not_wait_for_a_blocking_tool() -> None:
+    loop, began, end = asyncio.get_running_loop(), asyncio.Event(), threading.Event()
+
+    def wait() -> None:
+        loop.call_soon_threadsafe(began.set)
+        end.wait()
+
+    environment = ActivityEnvironment()
+    (served,) = tool_activities(Toolbox([tool_from(wait)]))
+    running = asyncio.ensure_future(environment.run(served, {}, context()))
+    await began.wait()
+
+    environment.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    end.set()
+
+
+async def test_a_tool_at_work_beats() -> None:
+    beat, environment = asyncio.Event(), ActivityEnvironment()
+    environment.on_heartbeat = lambda *_: beat.set()
+
+    async def until_it_beats() -> str:
+        await beat.wait()
+        return "alive"
+
+    (served,) = tool_activities(Toolbox([tool_from(until_it_beats)]))
+
+    assert (await environment.run(served, {}, context())).text == "alive"
+
+
+@pytest.fixture
+async def blocking_worker(temporal_client: Client, task_queue: str) -> AsyncIterator[Blocking]:
+    blocking = Blocking()
+    async with Worker(
+        temporal_client,
+        task_queue=task_queue,
+        activities=tool_activities(Toolbox([tool_from(blocking.wait), *builtin_tools()])),
+        max_heartbeat_throttle_interval=timedelta(milliseconds=100),
+    ):
+        yield blocking
+
+
+async def test_on_a_real_server_a_stop_reaches_a_tool_that_says_nothing(
+    blocking_worker: Blocking, temporal_client: Client, task_queue: str
+) -> None:
+    handle = await temporal_client.start_activity(
+        "wait",
+        args=[{}, context()],
+        id=task_queue,
+        task_queue=task_queue,
+        start_to_close_timeout=timedelta(minutes=5),
+        heartbeat_timeout=timedelta(seconds=30),
+    )
+    await blocking_worker.began.wait()
+
+    await handle.cancel()
+
+    with pytest.raises(ActivityFailureError) as raised:
+        await handle.result()
+    assert isinstance(raised.value.cause, CancelledError)
+    assert blocking_worker.ended == "cancelled"
+
+
+async def test_on_a_real_server_a_worker_that_shuts_down_hands_its_call_over(
+    temporal_client: Client, task_queue: str
+) -> None:
+    first = Blocking()
+
+    async def wait() -> str:
+        return "by the second worker"
+
+    async with Worker(
+        temporal_client, task_queue=task_queue, activities=tool_activities(Toolbox([tool_from(first.wait)]))
+    ):
+        handle = await temporal_client.start_activity(
+            "wait",
+            args=[{}, context()],
+            id=task_queue,
+            task_queue=task_queue,
+            start_to_close_timeout=timedelta(minutes=5),
+            heartbeat_timeout=timedelta(seconds=30),
+            retry_policy=RetryPolicy(initial_interval=timedelta(milliseconds=1)),
+            result_type=ToolOutput,
+        )
+        await first.began.wait()
+    assert first.ended == "cancelled"
+
+    async with Worker(temporal_client, task_queue=task_queue, activities=tool_activities(Toolbox([tool_from(wait)]))):
+        assert (await handle.result()).text == "by the second worker"
+
+
+async def test_on_a_real_server_any_client_can_run_a_tool_with_plain_json(
+    blocking_worker: Blocking, temporal_client: Client, task_queue: str, tmp_path: Path
+) -> None:
+    output = await temporal_client.execute_activity(
+        "write_file",
+        args=[{"path": "a.txt", "content": "hej"}, context(tmp_path).model_dump()],
+        id=task_queue,
+        task_queue=task_queue,
+        start_to_close_timeout=timedelta(minutes=5),
+        result_type=ToolOutput,
+    )
+
+    assert output.text == "Wrote 3 bytes to a.txt (new file)."
+    assert (tmp_path / "a.txt").read_text() == "hej"
