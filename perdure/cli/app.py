@@ -1,0 +1,82 @@
+"""The commands by name. Each is imported when it is called: ``perdure --help`` must not wait for Temporal's library."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from dataclasses import dataclass
+
+import click
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Where a command is, and its short help: known here, so that a list of commands imports none of them."""
+
+    module: str
+    summary: str
+    attribute: str = ""
+
+
+COMMANDS = {
+    "run": Entry("perdure.cli.commands.run", "Run an agent on a task and follow it to its end."),
+    "follow": Entry("perdure.cli.commands.follow", "Follow a run from its beginning, or take up one that was left."),
+    "ls": Entry("perdure.cli.commands.ls", "List runs: status, agent, what they wait for."),
+    "show": Entry("perdure.cli.commands.show", "Show a run: transcript, status, open requests, cost."),
+    "approve": Entry("perdure.cli.commands.orders", "Let waiting calls of a run go ahead."),
+    "deny": Entry("perdure.cli.commands.orders", "Refuse waiting calls of a run, with a reason for the model."),
+    "answer": Entry("perdure.cli.commands.orders", "Answer the question that an agent asks."),
+    "send": Entry("perdure.cli.commands.orders", "Send a run a further message."),
+    "interrupt": Entry("perdure.cli.commands.orders", "Stop the turn that is running; its partial text is kept."),
+    "close": Entry("perdure.cli.commands.orders", "End a conversation after the turn that is running."),
+    "cancel": Entry("perdure.cli.commands.orders", "Cancel a run now."),
+    "policy": Entry("perdure.cli.policy", "Look at and check tool policies."),
+    "worker": Entry("perdure.cli.commands.worker", "Serve runs until told to stop."),
+    "setup": Entry("perdure.cli.commands.setup", "Prepare a Temporal namespace: search attributes and retention."),
+}
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are called, and listed without that."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of the commands, in the order of the table."""
+        return [name for name, entry in COMMANDS.items() if importlib.util.find_spec(entry.module)]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name, imported now; None when there is none."""
+        entry = COMMANDS.get(cmd_name)
+        if entry is None or importlib.util.find_spec(entry.module) is None:
+            return None
+        command = getattr(importlib.import_module(entry.module), entry.attribute or cmd_name)
+        assert isinstance(command, click.Command), f"{entry.module} has no command {cmd_name}"
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands from the table."""
+        rows = [(name, COMMANDS[name].summary) for name in self.list_commands(ctx)]
+        if rows:
+            with formatter.section("Commands"):
+                formatter.write_dl(rows)
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="perdure", message="%(prog)s %(version)s")
+def app() -> None:
+    """AI agents that outlive their processes.
+
+    A run is a Temporal workflow: kill the process, and it goes on where it was when a worker is there again.
+
+    \b
+    Examples:
+      perdure run "Summarise the files of this folder into SUMMARY.md"
+      perdure ls
+      perdure approve RUN_ID
+      perdure follow RUN_ID
+
+    \b
+    Exit codes:
+      0 output   1 failed   2 wrong usage   3 no server or model   4 waits for a human   130 interrupted
+
+    Settings come from PERDURE_… variables, .env and perdure.toml. Errors are one line; PERDURE_DEBUG=1 shows more.
+    """

@@ -1,0 +1,108 @@
+"""How a command ends: its exit code, the one line that a person reads when it went wrong, and the way out.
+
+A process that held a Temporal client and a worker crashes in about one of five exits (134 or 139), after all work is
+done, and the exit code is lost with it. So the streams are flushed and the process ends without Python's teardown.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from enum import IntEnum
+from typing import NoReturn
+
+DEBUG_VARIABLE = "PERDURE_DEBUG"
+
+
+class Code(IntEnum):
+    """Exit codes. `INTERRUPTED` is the shell's own for Ctrl-C."""
+
+    OUTPUT = 0
+    FAILED = 1
+    USAGE = 2
+    UNAVAILABLE = 3
+    WAITING = 4
+    INTERRUPTED = 130
+
+
+def guarded(command: Callable[[], int]) -> int:
+    """Run ``command`` and return its exit code; whatever it raises becomes one line on the error stream."""
+    try:
+        return command()
+    except Exception as error:  # noqa: BLE001 - the last place where an error can become a line for a person
+        return report(error)
+    except KeyboardInterrupt:
+        say("interrupted")
+        return Code.INTERRUPTED
+
+
+def report(error: Exception) -> int:
+    """Say in one line what went wrong and return the exit code that belongs to it."""
+    if os.environ.get(DEBUG_VARIABLE):
+        traceback.print_exception(error)
+    if isinstance(error, BrokenPipeError):
+        # The reader of our output has seen enough (`perdure ls | head`); a later flush must not complain again.
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return Code.OUTPUT
+    code, sentence = explained(error)
+    say(f"error: {sentence}")
+    return code
+
+
+def explained(error: Exception) -> tuple[Code, str]:
+    """The exit code and the sentence that belong to ``error``. What nobody foresaw is written to a file in full."""
+    import click
+
+    from perdure.cli.text import one_line
+    from perdure.contracts.errors import MAX_MESSAGE, CallerError, OperatorError, PerdureError
+
+    match error:
+        case CallerError():
+            return Code.USAGE, one_line(str(error), MAX_MESSAGE)
+        case OperatorError():
+            return Code.UNAVAILABLE, one_line(str(error), MAX_MESSAGE)
+        case PerdureError():
+            return Code.FAILED, one_line(str(error), MAX_MESSAGE)
+        case click.UsageError():
+            return Code.USAGE, one_line(f"{error.format_message()}{_where_help_is(error)}", MAX_MESSAGE)
+        case click.ClickException():
+            return Code.USAGE, one_line(error.format_message(), MAX_MESSAGE)
+        case click.exceptions.Abort():
+            return Code.INTERRUPTED, "interrupted"
+        case _:
+            kind = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+            return Code.FAILED, f"unexpected {one_line(kind, 300)} ({_details(error)})"
+
+
+def _where_help_is(error: object) -> str:
+    context = getattr(error, "ctx", None)
+    return f" See `{context.command_path} --help`." if context else ""
+
+
+def _details(error: Exception) -> str:
+    import platformdirs
+
+    try:
+        path = platformdirs.user_log_path("perdure", ensure_exists=True) / "last-error.log"
+        path.write_text("".join(traceback.format_exception(error)), encoding="utf-8")
+    except OSError:
+        return f"{DEBUG_VARIABLE}=1 shows the details"
+    return f"details: {path}"
+
+
+def say(line: str) -> None:
+    """Write one line to the error stream; one that nobody reads is no error."""
+    with contextlib.suppress(OSError, ValueError):
+        print(line, file=sys.stderr, flush=True)
+
+
+def leave(code: int) -> NoReturn:
+    """Flush the standard streams and end the process with ``code``."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(int(code))

@@ -1,0 +1,44 @@
+"""What to do next, as commands to copy."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable
+
+from perdure.cli.lines import because
+from perdure.cli.text import one_line, plain
+from perdure.cli.waiting import Asked
+from perdure.contracts.approvals import Question
+
+
+def how_to_decide(run_id: str, asked: Iterable[Asked]) -> str:
+    """The commands that approve, deny or answer what waits in a run."""
+    run = shlex.quote(run_id)
+    lines = [f"Run {run_id} waits for a human:"]
+    for each in asked:
+        if isinstance(each, Question):
+            options = f" (one of: {', '.join(map(plain, each.options))})" if each.options else ""
+            lines += [f"  {each.call_id} asks: {one_line(each.text, 300)}{options}"]
+            lines += [f'    perdure answer {run} --call {each.call_id} "…"']
+        else:
+            lines += [f"  {each.call_id} {plain(each.tool)}: {because(each.verdict)}"]
+            lines += [f"    perdure approve {run} {each.call_id}"]
+            lines += [f'    perdure deny {run} {each.call_id} --reason "…"']
+    return "\n".join(lines)
+
+
+def how_to_go_on(run_id: str) -> str:
+    """How a run that is left alone goes on: it is durable, but somebody must serve it."""
+    run = shlex.quote(run_id)
+    return (
+        f"Run {run_id} is kept; it goes on while a worker serves it.\n"
+        f"  perdure follow {run}    takes it up here, and asks here\n"
+        f"  perdure worker{' ' * (len(run) + 1)}    serves all runs\n"
+        f"  perdure cancel {run}    ends it"
+    )
+
+
+def how_to_converse(run_id: str) -> str:
+    """How a conversation that rests goes on."""
+    run = shlex.quote(run_id)
+    return f'The conversation rests. Go on with `perdure send {run} "…"`, end it with `perdure close {run}`.'

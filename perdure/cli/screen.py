@@ -1,0 +1,75 @@
+"""Where text goes: what a run says to the output, progress and questions to the error stream.
+
+A log, a pipe and a dumb terminal get the same words without colours; ``NO_COLOR`` does too.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from typing import TextIO
+
+from rich.console import Console
+from rich.text import Text
+
+from perdure.cli.lines import Span, Style
+
+STYLES: dict[Style, str] = {
+    "plain": "",
+    "quiet": "dim",
+    "strong": "bold",
+    "good": "green",
+    "bad": "red",
+    "alert": "yellow",
+}
+WIDTH_OF_A_PIPE = 200
+
+
+def console(stream: TextIO) -> Console:
+    """A console that adds nothing to what it is given: no markup, no highlighting, no wrapping of its own."""
+    width = None if stream.isatty() else WIDTH_OF_A_PIPE
+    return Console(file=stream, width=width, markup=False, highlight=False, emoji=False, soft_wrap=True)
+
+
+class Screen:
+    """What a command shows. While it is held, output waits: a question stands still under the person's hands."""
+
+    def __init__(self, out: TextIO | None = None, err: TextIO | None = None) -> None:
+        self.out = console(out or sys.stdout)
+        self.err = console(err or sys.stderr)
+        self._held: list[Span] | None = None
+
+    def write(self, spans: Iterable[Span]) -> None:
+        """Show what a run says."""
+        if self._held is not None:
+            self._held.extend(spans)
+        else:
+            _print(self.out, spans)
+
+    def ask(self, spans: Iterable[Span]) -> None:
+        """Show a part of a question."""
+        _print(self.err, spans)
+
+    def note(self, line: str, style: Style = "quiet") -> None:
+        """Show a line about what the command itself does: progress, hints."""
+        _print(self.err, (Span(line + "\n", style),))
+
+    def line(self, line: str) -> None:
+        """Write one line for programs to read, exactly as it is."""
+        print(line, file=self.out.file, flush=True)
+
+    def hold(self) -> None:
+        """Keep back what is written, until `release`."""
+        if self._held is None:
+            self._held = []
+
+    def release(self) -> None:
+        """Show what was kept back."""
+        held, self._held = self._held, None
+        _print(self.out, held or ())
+
+
+def _print(target: Console, spans: Iterable[Span]) -> None:
+    for span in spans:
+        target.print(Text(span.text, style=STYLES[span.style], end=""), end="")
+    target.file.flush()

@@ -1,0 +1,78 @@
+"""Text as it may be shown: nothing in it commands the terminal, and it is as long as a reader can take.
+
+Models, tools and senders write what is printed. An escape sequence could hide what a person approves, and a character
+that turns the direction of writing could show it the other way round: both are shown as what they are.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from pydantic import JsonValue
+
+from perdure.contracts.usage import NANO, Cost, Usage
+
+COMMANDING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
+"""Control characters but for tab and new line, invisible characters, and those that turn the direction of writing."""
+
+ARGUMENT_CHARACTERS = 200
+RESULT_CHARACTERS = 400
+RESULT_LINES = 3
+
+
+def plain(text: str) -> str:
+    """``text`` with every character that a terminal would act upon, or hide, written as an escape."""
+    return COMMANDING.sub(_escaped, text.replace("\r\n", "\n"))
+
+
+def _escaped(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+def one_line(text: str, limit: int) -> str:
+    """``text`` on one line, cut to ``limit`` characters with a note of how many are missing."""
+    shown = plain(text).replace("\n", "\\n").replace("\t", " ")
+    return shown if len(shown) <= limit else f"{shown[:limit]}… (+{len(shown) - limit:,} characters)"
+
+
+def first_lines(text: str, *, lines: int = RESULT_LINES, characters: int = RESULT_CHARACTERS) -> tuple[str, ...]:
+    """The first lines of ``text`` with a last one that says how many are missing; each line bounded."""
+    every = plain(text).strip("\n").split("\n")
+    shown = [one_line(line, max(40, characters // lines)) for line in every[:lines]]
+    left = len(every) - len(shown)
+    return (*shown, f"(+{left:,} lines)") if left else tuple(shown)
+
+
+def as_json(value: JsonValue) -> str:
+    """``value`` as compact JSON that people read: no escapes for letters of other scripts."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def arguments_line(arguments: dict[str, JsonValue] | None, written: str) -> str:
+    """A call's arguments on one bounded line; what the model wrote when that is no JSON object."""
+    return one_line(written if arguments is None else as_json(arguments), ARGUMENT_CHARACTERS)
+
+
+def money(cost: Cost) -> str:
+    """``$0.0123``; four significant digits below a cent, and a word about calls whose price is unknown."""
+    dollars = cost.nano_dollars / NANO
+    known = (
+        f"${dollars:.2f}" if dollars >= 1 or not dollars else f"${dollars:.4g}" if dollars < 0.01 else f"${dollars:.4f}"
+    )
+    if not cost.unpriced:
+        return known
+    unknown = f"{counted(cost.unpriced, 'model call')} of unknown price"
+    return f"{known} and {unknown}" if cost.nano_dollars else unknown
+
+
+def taken(usage: Usage, cost: Cost) -> str:
+    """What a turn or a run took: ``1,234 tokens (1,000 in, 234 out), $0.0123``."""
+    tokens = f"{usage.total_tokens:,} tokens ({usage.input_tokens:,} in, {usage.output_tokens:,} out)"
+    return f"{tokens}, {money(cost)}"
+
+
+def counted(number: int, noun: str) -> str:
+    """``1 call``, ``2 calls``."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
