@@ -34,16 +34,15 @@ _TARGET = re.compile(
     r"\b(?:into|to|in|as|called|named|file|nach|als)\s+[`\"'“]?((?:[\w.-]+/)*[\w-][\w.-]*\.(?:md|txt|markdown|rst))",
     re.IGNORECASE,
 )
+_QUESTION = re.compile(r"\?|^\s*(?:who|what|when|where|which|why|how|find|search|is|are|does|do)\b", re.IGNORECASE)
 _FOLDER = re.compile(r"(?<![\w/.-])((?:[\w-][\w.-]*/)+)(?![\w.-])|\bfolder\s+[`\"']([\w./-]+)[`\"']")
 _ENTRY = re.compile(r"^(?P<name>.+) \((?P<size>[\d,]+) bytes\)$")
 _SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__", "dist", "build", "target", "venv"})
-_NO_TEXT = frozenset(
-    (
-        "7z a avi bin bmp bz2 class db dll doc docx eot exe flac gif gz heic ico iso jar jpeg jpg m4a mkv mov mp3 mp4 o "
-        "odt ogg otf pdf png ppt pptx pyc rar so sqlite tar tgz tif tiff ttf wasm wav webm webp whl woff woff2 xls xlsx "
-        "xz zip zst"
-    ).split()
-)
+_NO_TEXT_SUFFIXES = """
+7z a avi bin bmp bz2 class db dll doc docx eot exe flac gif gz heic ico iso jar jpeg jpg m4a mkv mov mp3 mp4 o odt ogg
+otf pdf png ppt pptx pyc rar so sqlite tar tgz tif tiff ttf wasm wav webm webp whl woff woff2 xls xlsx xz zip zst
+"""
+_NO_TEXT = frozenset(_NO_TEXT_SUFFIXES.split())
 
 Call = tuple[str, dict[str, JsonValue]]
 
@@ -195,13 +194,11 @@ def _readable(looked: Looked, target: str) -> list[str]:
 
 
 def _mentioned(task: str, looked: Looked) -> list[str]:
-    """The files whose names share a word with the task."""
+    """The files whose names share a word with the task; after them, for a question, all others."""
     words = {word.rstrip("s") for word in words_of(task)}
-    return [
-        name
-        for name in _readable(looked, "")
-        if words & {word.rstrip("s") for word in words_of(re.sub(r"[\W_]", " ", name))}
-    ]
+    names = _readable(looked, "")
+    near = [name for name in names if words & {word.rstrip("s") for word in words_of(re.sub(r"[\W_]", " ", name))}]
+    return [*near, *(name for name in names if name not in near)] if _QUESTION.search(task) else near
 
 
 def _read(name: str, request: ModelRequest) -> Call:

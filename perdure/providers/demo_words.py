@@ -31,7 +31,7 @@ class Reading:
     def note(self) -> str:
         """What the read tool said of a file that has no text to show, else ""."""
         text = self.text.strip()
-        return text.strip("[]") if text.startswith("[") and text.endswith("]") and "\n" not in text else ""
+        return text.strip("[]").rstrip(".") if text.startswith("[") and text.endswith("]") and "\n" not in text else ""
 
 
 @dataclass(slots=True)
@@ -77,7 +77,7 @@ def plain_summary(looked: Looked) -> str:
 def after_writing(target: str, result: ToolMessage, looked: Looked) -> str:
     """The answer after the proposed write was settled."""
     if result.status == "ok":
-        said = [f"I read {_files(len(looked.readings))} and wrote {target}. In short:", ""]
+        said = [f"I read {_count(len(looked.readings), 'file')} and wrote {target}. In short:", ""]
         said += [f"- {reading.path}: {_gist(reading)}" for reading in looked.texts]
         return "\n".join([*said, "", f"I am the demo model and only count words. {REAL_MODEL}"])
     reason = f": {result.text}" if result.text else ""
@@ -92,9 +92,14 @@ def about_question(task: str, looked: Looked) -> str:
     for reading in looked.texts:
         sentences = sentences_of(reading.text)
         near = [sentence for sentence in sentences if set(words_of(sentence)) & set(asked)]
-        chosen = best_sentences(near, asked, 3) or extract(reading.text, reading.path).sentences
-        said += [f"From {reading.path}:", *(f"- {sentence}" for sentence in chosen or (_gist(reading),)), ""]
-    said += [f"{reading.path}: {reading.note}" for reading in looked.readings if reading.note]
+        if chosen := best_sentences(near, asked, 3):
+            said += [f"From {reading.path}:", *(f"- {sentence}" for sentence in chosen), ""]
+        elif len(looked.texts) == 1:
+            said += [f"From {reading.path}:", f"- {_gist(reading)}", ""]
+    if not said and looked.texts:
+        said += [f"No sentence of {', '.join(reading.path for reading in looked.texts)} has words of yours in it.", ""]
+    said += [f"{reading.note}." for reading in looked.readings if reading.note]
+    said += [f"I could not read {failure}" for failure in looked.failures]
     said.append(f"I am the demo model: these are the files' own sentences that fit your words best. {REAL_MODEL}")
     return "\n".join(said)
 
@@ -115,7 +120,7 @@ def about_itself(looked: Looked) -> str:
 def _section(reading: Reading) -> list[str]:
     found = extract(reading.text, reading.path)
     size = f"{reading.size:,} bytes, " if reading.size is not None else ""
-    lines = [f"## {reading.path}", "", f"{size}{found.words:,} words, {found.lines:,} lines."]
+    lines = [f"## {reading.path}", "", f"{size}{_count(found.words, 'word')}, {_count(found.lines, 'line')}."]
     if found.title:
         lines[-1] = f"**{found.title}** ({lines[-1].rstrip('.')})"
     if found.remark:
@@ -127,15 +132,19 @@ def _section(reading: Reading) -> list[str]:
 
 def _gist(reading: Reading) -> str:
     found = extract(reading.text, reading.path, most_sentences=1)
-    return next(iter(found.sentences), "") or found.title or found.remark or f"{found.words:,} words"
+    return next(iter(found.sentences), "") or found.title or found.remark or _count(found.words, "word")
 
 
 def _counted(looked: Looked, target: str) -> str:
     found = len([name for name in looked.files if name != target])
     words = sum(extract(reading.text, reading.path).words for reading in looked.texts)
     folders = f" in {len(looked.listed)} folders" if len(looked.listed) > 1 else ""
-    read = f"{len(looked.texts)} of them summarised" if found else f"{_files(len(looked.texts))} summarised"
-    return f"{_files(found)}{folders}, {read}, {words:,} words read." if found else f"{read}, {words:,} words read."
+    read = f"{len(looked.texts)} of them summarised" if found else f"{_count(len(looked.texts), 'file')} summarised"
+    return (
+        f"{_count(found, 'file')}{folders}, {read}, {words:,} words read."
+        if found
+        else f"{read}, {words:,} words read."
+    )
 
 
 def _themes(looked: Looked) -> list[str]:
@@ -154,5 +163,5 @@ def _left_out(looked: Looked, target: str) -> list[str]:
     return lines[:50] + [f"- {failure}" for failure in looked.failures[:10]]
 
 
-def _files(count: int) -> str:
-    return "1 file" if count == 1 else f"{count} files"
+def _count(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -17,17 +17,17 @@ _RULE = re.compile(r"^[\s|:=_*+-]+$")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[\"'“(]?[A-ZÀ-Þ0-9])")
 _MARKS = re.compile(r"(\*\*|__|`|\[(?=[^\]]*\]\()|(?<=\])\([^)]*\))")
 _CODE = re.compile(r"^\s*(?:def|class|async def|function|fn|func|struct|interface|type|public class)\s+(\w+)")
-_CODE_SUFFIXES = frozenset("c cc cpp cs go h java js jsx kt php py rb rs sh swift ts tsx".split())
-
-COMMON_WORDS = frozenset(
-    (
-        "a about after all also an and any are as at be been before but by can could did do does each for from get had "
-        "has have he her his how i if in into is it its just like may me more most must my new no nor not now of on one "
-        "only or other our out over per so some such than that the their them then there these they this those to too "
-        "two under up us use very was we were what when where which while who whom why will with would you your please "
-        "write file files folder summary summarise summarize"
-    ).split()
+_CODE_SUFFIXES = frozenset(
+    {"c", "cc", "cpp", "cs", "go", "h", "java", "js", "jsx", "kt", "php", "py", "rb", "rs", "sh", "swift", "ts", "tsx"}
 )
+_COMMON = """
+a about after all also an and any are as at be been before but by can could did do does each for from get had has have
+he her his how i if in into is it its just like may me more most must my new no nor not now of on one only or other our
+out over per so some such than that the their them then there these they this those to too two under up us use very was
+we were what when where which while who whom why will with would you your please write file files folder summary
+summarise summarize
+"""
+COMMON_WORDS = frozenset(_COMMON.split())
 """Words that say nothing of what a text is about."""
 
 
@@ -86,11 +86,11 @@ def sentences_of(text: str) -> list[str]:
 
 
 def best_sentences(sentences: list[str], weights: Counter[str], most: int) -> tuple[str, ...]:
-    """The ``most`` sentences whose words weigh most, in the order in which they stand."""
+    """The ``most`` sentences whose words weigh most, early ones before late ones, in the order in which they stand."""
     scored: list[tuple[float, int, str]] = []
     for position, sentence in enumerate(sentences):
         words = words_of(sentence)
-        weight = sum(weights[word] for word in set(words)) / (len(words) + 4)
+        weight = sum(weights[word] for word in set(words)) / (len(words) + 4) * (1 + 1 / (1 + position))
         scored.append((-weight, position, _bounded(sentence)))
     chosen = sorted(scored)[:most]
     return tuple(sentence for _, _, sentence in sorted(chosen, key=lambda entry: entry[1]))
