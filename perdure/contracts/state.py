@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal
 
+from pydantic import JsonValue
+
 from perdure.contracts.agent import FrozenAgent
 from perdure.contracts.approvals import ApprovalRequest, Question, Response, Verdict
 from perdure.contracts.digests import START
@@ -153,7 +155,7 @@ class RunSummary(Record):
     last_turn: TurnSummary | None = None
     usage: Usage = Usage()
     cost: Cost = Cost()
-    metadata: dict[str, object] = {}
+    metadata: dict[str, JsonValue] = {}
 
 
 class TranscriptPage(Record):
