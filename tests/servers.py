@@ -158,6 +158,13 @@ def answering(address: str, process: OwnedProcess, *, deadline: float = DEADLINE
         elsewhere.submit(asyncio.run, asked()).result()
 
 
+async def eventually(condition: Callable[[], bool], *, deadline: float = DEADLINE) -> None:
+    """Wait until ``condition`` holds, for what can only be looked at. Fails at the deadline."""
+    async with asyncio.timeout(deadline):
+        while not condition():  # noqa: ASYNC110 - what is looked at (a file, another process) sets no event
+            await asyncio.sleep(0.02)
+
+
 @pytest.fixture(scope="session")
 def dev_server() -> Iterator[str]:
     """The address of a real Temporal server in memory, with our search attributes; one per test session."""
@@ -227,16 +234,20 @@ StartWorker = Callable[..., OwnedProcess]
 
 
 @pytest.fixture
-def start_worker(start_process: StartProcess, dev_server: str, task_queue: str) -> StartWorker:
-    """Start ``python -m perdure.worker`` on the session's server and the test's task queue.
+def start_worker(start_process: StartProcess, dev_server: str, task_queue: str, tmp_path: Path) -> StartWorker:
+    """Start ``python -m perdure.worker`` on the session's server and the test's task queue, in the folder ``tmp_path``.
 
-    Settings are given as keywords, ``start_worker(model="scripted:reply.json")``. ``.kill()`` on what it returns is a
-    kill -9; starting again is a restart.
+    Settings are given as keywords, ``start_worker(model="scripted:reply.json")``. ``.until('"ready"')`` waits for it,
+    ``.kill()`` is a kill -9; starting again is a restart.
     """
 
-    def start(*, folder: Path = ROOT, **settings: str) -> OwnedProcess:
+    def start(
+        *, environment: Mapping[str, str] | None = None, folder: Path = tmp_path, **settings: str
+    ) -> OwnedProcess:
         given = {"address": dev_server, "task_queue": task_queue, **settings}
-        environment = {f"PERDURE_{name.upper()}": value for name, value in given.items()}
-        return start_process("-m", "perdure.worker", environment=environment, folder=folder)
+        variables = {f"PERDURE_{name.upper()}": value for name, value in given.items()}
+        # No settings file of whoever runs the tests.
+        variables["XDG_CONFIG_HOME"] = str(tmp_path / "config")
+        return start_process("-m", "perdure.worker", environment={**variables, **(environment or {})}, folder=folder)
 
     return start

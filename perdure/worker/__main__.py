@@ -1,0 +1,43 @@
+"""``python -m perdure.worker``: a worker with the settings of its surroundings, for services and containers."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+import structlog
+
+from perdure.contracts.errors import CallerError, OperatorError, PerdureError
+from perdure.worker.leaving import leave
+from perdure.worker.logs import configure_logging
+from perdure.worker.sources import load_settings
+from perdure.worker.worker import INTERRUPTED, run_worker
+
+
+def main() -> int:
+    """Run the worker until a signal; the exit status is 0, 2 (wrong settings), 3 (no server or model) or 1."""
+    try:
+        loaded = load_settings()
+        configure_logging(loaded.settings, loaded.environ)
+        for warning in loaded.warnings:
+            structlog.get_logger(__name__).warning(warning)
+        asyncio.run(run_worker(loaded.settings, loaded.environ))
+    except PerdureError as error:
+        sys.stderr.write(f"error: {error}\n")
+        match error:
+            case CallerError():
+                return 2
+            case OperatorError():
+                return 3
+            case _:
+                return 1
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except Exception:  # noqa: BLE001 - the last place: what nobody foresaw is logged, filtered, and not shown raw
+        structlog.get_logger(__name__).exception("the worker failed")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    leave(main())

@@ -1,0 +1,53 @@
+"""What a worker is put together from: tools, agents, providers, a model; checked before anything starts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import platformdirs
+
+from perdure.activities.builtin import builtin_tools
+from perdure.activities.toolbox import Toolbox, load_tools
+from perdure.agents.shelf import AgentShelf
+from perdure.providers.choice import Choice, choose_model
+from perdure.providers.registry import ProviderRegistry
+from perdure.worker.settings import APPLICATION, Settings
+from perdure.worker.sources import FILE
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The parts of one worker. ``choice`` is the model of runs and agents that name none, and why it was taken."""
+
+    toolbox: Toolbox
+    shelf: AgentShelf
+    providers: ProviderRegistry
+    choice: Choice
+
+
+async def gather_parts(settings: Settings, environ: Mapping[str, str]) -> Parts:
+    """Find and check all parts. Loading tools imports their modules; local model servers are asked when nothing else
+    names a model.
+
+    Raises UnknownToolError for a tool path that leads nowhere, UnknownModelError or KeyMissingError for a model that
+    cannot be used.
+    """
+    toolbox = load_tools(settings.tools, builtin=builtin_tools())
+    providers = ProviderRegistry(settings.provider_settings, environ)
+    choice = await choose_model(settings.model, environ, settings.provider_settings)
+    providers.open(choice.model)
+    return Parts(toolbox, AgentShelf(settings.agents), providers, choice)
+
+
+def control_paths(settings: Settings) -> tuple[Path, ...]:
+    """Our own files and folders: whoever changes them changes agents, tools, policies and settings."""
+    tool_files = (f"{stem}.py" for path in settings.tools if (stem := path.rpartition(".py")[0]))
+    return (
+        *settings.agents,
+        settings.data_dir,
+        platformdirs.user_config_path(APPLICATION),
+        *(folder / name for folder in dict.fromkeys((Path.cwd(), settings.workspace)) for name in (FILE, ".env")),
+        *(Path(file).expanduser().absolute() for file in tool_files),
+    )

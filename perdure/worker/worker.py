@@ -1,0 +1,171 @@
+"""The worker: all rooms put together on one task queue, and running it until it is told to end."""
+
+from __future__ import annotations
+
+import asyncio
+import getpass
+import os
+import signal
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+import structlog
+from temporalio.client import Client
+from temporalio.worker import Worker
+from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
+
+from perdure.activities.agents import AgentActivities
+from perdure.activities.authorize import AuthorizeActivity
+from perdure.activities.model import ModelActivities
+from perdure.activities.tools import tool_activities
+from perdure.activities.transcripts import RunQuery, TranscriptCache
+from perdure.contracts.errors import OperatorError
+from perdure.worker.connection import connect
+from perdure.worker.leaving import leave
+from perdure.worker.parts import Parts, control_paths, gather_parts
+from perdure.worker.server import Server, serving
+from perdure.worker.settings import Settings
+from perdure.worker.setup import ensure_search_attributes
+from perdure.workflows.run import AgentRun
+
+STICKY_TIMEOUT = timedelta(seconds=1)
+"""How long the server waits for the worker that has a run in memory before it asks another one. The SDK's own 10 s are
+added to every query, update, signal and failure after a worker was killed."""
+
+PURE_ROOMS = ("perdure.contracts", "perdure.brain")
+"""Imported once for all runs. Inside the sandbox every run would import them anew, and replay takes three times as
+long; they hold no state and know neither clock nor chance, so there is nothing to keep apart."""
+
+INTERRUPTED = 130
+
+log = structlog.get_logger(__name__)
+
+
+def sandbox() -> SandboxedWorkflowRunner:
+    """What runs the workflow code: the SDK's sandbox, with the pure rooms passed through."""
+    return SandboxedWorkflowRunner(restrictions=SandboxRestrictions.default.with_passthrough_modules(*PURE_ROOMS))
+
+
+def build_worker(client: Client, settings: Settings, parts: Parts, *, search_attributes: bool) -> Worker:
+    """A worker of everything, not running yet. ``search_attributes``: whether the server knows ours."""
+    agents = AgentActivities(
+        parts.shelf,
+        parts.toolbox,
+        parts.providers,
+        model=parts.choice.model,
+        workspace=settings.workspace,
+        limits=settings.limits,
+        patience=settings.patience,
+        search_attributes=search_attributes,
+    )
+    transcripts = TranscriptCache(RunQuery(client), max_bytes=settings.transcript_cache)
+    authority = AuthorizeActivity(home=Path.home(), user=user_name(), control_paths=control_paths(settings))
+    return Worker(
+        client,
+        task_queue=settings.task_queue,
+        workflows=[AgentRun],
+        workflow_runner=sandbox(),
+        activities=[
+            agents.resolve_agent,
+            ModelActivities(parts.providers, transcripts).call_model,
+            authority.authorize,
+            *tool_activities(parts.toolbox),
+        ],
+        max_cached_workflows=settings.cached_runs,
+        max_concurrent_workflow_tasks=settings.concurrent_workflow_tasks,
+        max_concurrent_activities=settings.concurrent_activities,
+        max_concurrent_local_activities=settings.concurrent_activities,
+        sticky_queue_schedule_to_start_timeout=STICKY_TIMEOUT,
+        max_heartbeat_throttle_interval=settings.heartbeat_throttle,
+        default_heartbeat_throttle_interval=settings.heartbeat_throttle,
+        graceful_shutdown_timeout=settings.shutdown_grace,
+    )
+
+
+def user_name() -> str:
+    """The user that tools run as; empty in a container that knows no name for it."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Working:
+    """A worker that runs, with the server and the client that it uses."""
+
+    server: Server
+    client: Client
+    worker: Worker
+    parts: Parts
+
+
+@asynccontextmanager
+async def working(settings: Settings, parts: Parts, server: Server) -> AsyncIterator[Working]:
+    """Run a worker on ``server`` for the time of a block; at its end calls get ``shutdown_grace`` to finish.
+
+    Raises ServerUnavailableError or OperatorError when the server does not let it work. ``parts`` are used up: their
+    providers are closed.
+    """
+    try:
+        client = await connect(settings, server.address)
+        known = await knows_search_attributes(client, settings.namespace)
+        worker = build_worker(client, settings, parts, search_attributes=known)
+        async with worker:
+            yield Working(server, client, worker, parts)
+    finally:
+        await parts.providers.close()
+
+
+async def knows_search_attributes(client: Client, namespace: str) -> bool:
+    """Whether the namespace has our search attributes, created now if we may. Without them runs work, unlabelled."""
+    try:
+        created = await ensure_search_attributes(client, namespace)
+    except OperatorError as error:
+        log.warning("search attributes are missing: runs cannot be found by status", reason=str(error))
+        return False
+    if created:
+        log.info("search attributes created", namespace=namespace, names=created)
+    return True
+
+
+async def run_worker(settings: Settings, environ: Mapping[str, str] = os.environ) -> None:
+    """Serve runs until SIGINT or SIGTERM, then let running calls finish within ``shutdown_grace``.
+
+    A second signal ends the process at once. Uses the configured server, or shares or starts one on this machine, which
+    ends with its last user. Raises CallerError and OperatorError for what a person has to mend before it can run.
+    """
+    parts = await gather_parts(settings, environ)
+    for problem in parts.shelf.problems:
+        log.warning("agent file", problem=str(problem))
+    async with serving(settings) as server, working(settings, parts, server):
+        stop = stop_signal()
+        log.info(
+            "ready",
+            address=server.address,
+            namespace=settings.namespace,
+            task_queue=settings.task_queue,
+            ui=server.ui_url,
+            model=parts.choice.model,
+            chosen=parts.choice.why,
+            tools=parts.toolbox.names,
+        )
+        await stop.wait()
+        log.info("ending: a second signal ends at once", grace=settings.shutdown_grace.total_seconds())
+
+
+def stop_signal() -> asyncio.Event:
+    """An event that the first SIGINT or SIGTERM sets; another one ends the process."""
+    stop = asyncio.Event()
+
+    def on_signal() -> None:
+        if stop.is_set():
+            leave(INTERRUPTED)
+        stop.set()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, on_signal)
+    return stop
