@@ -1,0 +1,336 @@
+"""Walks a syntax tree in the order in which a shell would run it, and finds every program that would run.
+
+Both branches of every condition count, a loop's body counts once, and a folder that may have changed counts twice.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from tree_sitter import Node
+
+from perdure.authority.capabilities import Unknown
+from perdure.authority.commands import assignments, redirects
+from perdure.authority.commands.grammar import Tree, UnparsableError, parse
+from perdure.authority.commands.programs import HANDLERS
+from perdure.authority.commands.recorder import NO_STDIN, UNKNOWN_STDIN, Invocation, Recorder, Stdin
+from perdure.authority.commands.words import Scope, Words
+from perdure.authority.commands.writers import delete_like
+from perdure.authority.patterns import SPLIT, UNKNOWN, is_literal, shown
+from perdure.authority.paths import resolved
+
+MAX_DEPTH = 12
+MAX_RUNS = 500
+_SYSTEM_FOLDERS = frozenset(("/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/usr/local/sbin"))
+_KEYWORDS = frozenset(
+    ("{", "}", "if", "then", "else", "elif", "fi", "do", "done", "case", "esac", "while", "until", "for", "select")
+    + ("function", "in", "[[", "]]", "!", "((", "))")
+)
+_TRANSPARENT = frozenset(("list", "do_group", "elif_clause", "else_clause", "if_statement", "negated_command"))
+_REDIRECTS = frozenset(("file_redirect", "herestring_redirect", "heredoc_redirect"))
+
+
+@dataclass(slots=True)
+class Budget:
+    """How much of the analysis is left: a text may call itself up in many ways."""
+
+    runs: int = MAX_RUNS
+
+    def spend(self) -> None:
+        """Count one program. Raises ``UnparsableError`` when there are too many."""
+        self.runs -= 1
+        if self.runs < 0:
+            raise UnparsableError(f"more than {MAX_RUNS} commands")
+
+
+@dataclass(slots=True)
+class Function:
+    """A function of the script. ``certain``: its name surely means this function from its definition on."""
+
+    body: Node
+    tree: Tree
+    certain: bool
+    redirects: tuple[Node, ...] = ()
+
+
+@dataclass(slots=True)
+class Walker:
+    """Walks one tree. Nested texts get walkers of their own, with the same recorder and budget."""
+
+    tree: Tree
+    recorder: Recorder
+    scope: Scope
+    budget: Budget = field(default_factory=Budget)
+    functions: dict[str, Function] = field(default_factory=dict)
+    depth: int = 0
+    branches: int = 0
+    active: tuple[str, ...] = ()
+    output: Stdin = UNKNOWN_STDIN
+
+    def walk(self, stdin: Stdin = NO_STDIN) -> None:
+        """Find everything that the tree would do."""
+        self._all(self.tree.root.children, stdin)
+
+    @property
+    def words(self) -> Words:
+        """The reader of this tree's words."""
+        return Words(self.tree, self.recorder.facts, self.scope, self._substitution, self._note)
+
+    def run(self, argv: Sequence[str], stdin: Stdin) -> None:
+        """Analyse a program by its name; see ``Shell``."""
+        self.budget.spend()
+        self.output = UNKNOWN_STDIN
+        if not argv:
+            return
+        name, words = argv[0], tuple(argv[1:])
+        if not is_literal(name) or not name:
+            self._unknown_command(name, words, stdin)
+            return
+        call = Invocation(self._program(name), words, stdin)
+        if (handler := HANDLERS.get(call.program)) is not None:
+            handler(call, self)
+        else:
+            self.recorder.executes(call, self.scope)
+
+    def run_here(self, argv: Sequence[str], stdin: Stdin) -> None:
+        """Analyse a command that the shell itself runs; see ``Shell``."""
+        name = argv[0] if argv else ""
+        if name in _KEYWORDS:
+            raise UnparsableError(f"the keyword '{name}' where a command is expected")
+        if (function := self.functions.get(name)) is not None:
+            self.budget.spend()
+            self._call(name, function, stdin)
+            if function.certain:
+                return
+        self.run(argv, stdin)
+
+    def script(self, text: str, stdin: Stdin) -> None:
+        """Analyse text that a new shell runs; see ``Shell``."""
+        self._nested(text, stdin, Scope(self.scope.folders), {})
+
+    def evaluate(self, text: str, stdin: Stdin, scope: Scope) -> None:
+        """Analyse text that this shell runs; see ``Shell``."""
+        self._nested(text, stdin, scope, self.functions)
+
+    def emits(self, output: Stdin) -> None:
+        """Note what the last program writes; see ``Shell``."""
+        self.output = output
+
+    def _nested(self, text: str, stdin: Stdin, scope: Scope, functions: dict[str, Function]) -> None:
+        if not is_literal(text):
+            self.recorder.unknown("code", "shell text that only the run will know")
+            return
+        if self.depth >= MAX_DEPTH:
+            raise UnparsableError(f"shells nested more than {MAX_DEPTH} deep")
+        tree = parse(text)
+        Walker(tree, self.recorder, scope, self.budget, functions, self.depth + 1, self.branches + 1, self.active).walk(
+            stdin
+        )
+
+    def _program(self, name: str) -> str:
+        if "/" not in name:
+            return name
+        (path, *others) = resolved(name, self.scope.folders[0], self.recorder.facts)
+        folder, base = posixpath.split(path)
+        return base if folder in _SYSTEM_FOLDERS and not others and name.startswith("/") else path
+
+    def _unknown_command(self, name: str, words: tuple[str, ...], stdin: Stdin) -> None:
+        self.recorder.unknown("command", f"the command word '{shown(name)}' is only known at run time")
+        call = Invocation(name or UNKNOWN, words, stdin)
+        self.recorder.executes(call, self.scope)
+        pieces = [piece for piece in name.split(SPLIT) if piece]
+        delete_like(Invocation(UNKNOWN, (*pieces, *words)), self)
+        if SPLIT in name and (pieces or words):
+            self.run((*pieces, *words), stdin)
+
+    def _note(self, unknown: Unknown) -> None:
+        self.recorder.found[unknown] = None
+
+    def _substitution(self, node: Node) -> None:
+        outward = node.children[0].type == ">("
+        self._apart(node.named_children, UNKNOWN_STDIN if outward else NO_STDIN)
+
+    def _apart(self, nodes: Iterable[Node], stdin: Stdin) -> None:
+        """Walk statements in a subshell: what they settle does not hold afterwards."""
+        scope, functions, output = self.scope, self.functions, self.output
+        self.scope, self.functions = scope.copy(), dict(functions)
+        self._all(nodes, stdin)
+        self.scope, self.functions, self.output = scope, functions, output
+
+    def _all(self, nodes: Iterable[Node], stdin: Stdin) -> None:
+        for node in nodes:
+            if node.is_named:
+                self._visit(node, stdin)
+
+    def _branch(self, nodes: Iterable[Node], stdin: Stdin) -> None:
+        self.branches += 1
+        self._all(nodes, stdin)
+        self.branches -= 1
+
+    def _visit(self, node: Node, stdin: Stdin) -> None:
+        match node.type:
+            case "comment":
+                pass
+            case "command":
+                self._command(node, stdin, ())
+            case "redirected_statement":
+                self._redirected(node, stdin)
+            case "pipeline":
+                self._pipeline([child for child in node.children if child.is_named], stdin)
+            case "subshell":
+                self._apart(node.named_children, stdin)
+            case "compound_statement" if node.children[0].type == "{":
+                self._all(node.children, stdin)
+            case "compound_statement" | "c_style_for_statement":
+                self.recorder.unknown("value", "arithmetic on a value that is not in the text")
+                self._loop(node, [child for child in node.named_children if child.type == "do_group"], stdin)
+                self._substitutions(node)
+            case "while_statement":
+                self._loop(node, node.named_children, stdin)
+            case "for_statement":
+                self._for(node, stdin)
+            case "case_statement":
+                self._case(node, stdin)
+            case "function_definition":
+                self._define(node, stdin)
+            case "test_command":
+                assignments.conditional(node, self.words)
+            case "variable_assignment" | "variable_assignments":
+                assignments.assign(node, self.words, certain=self.branches == 0)
+            case "declaration_command" | "unset_command":
+                assignments.declare(node, self.words)
+            case kind if kind in _TRANSPARENT:
+                first = node.named_children[:1] if kind == "list" else []
+                self._all(first, stdin)
+                self._branch([child for child in node.named_children if child not in first], stdin)
+            case kind:
+                raise UnparsableError(f"the syntax '{kind}' where a command is expected")
+
+    def _command(self, node: Node, stdin: Stdin, extra: Sequence[Node]) -> None:
+        reader = self.words
+        argv: list[str] = []
+        named = any(child.type == "command_name" for child in node.children)
+        for child in (*node.children, *extra):
+            if child.type in _REDIRECTS:
+                found = redirects.follow(child, reader, self.recorder)
+                stdin = found.stdin or stdin
+                for more in found.words:
+                    argv += reader.of(more)
+            elif child.type == "variable_assignment":
+                if named:
+                    assignments.prefix(child, reader)
+                else:
+                    assignments.assign(child, reader, certain=False)
+            elif child.is_named or child.type == "$":
+                argv += (word for word in reader.of(child) if word or child.type != "$")
+            elif child.type in ("==", "=~"):
+                argv.append(child.type)
+            else:
+                raise UnparsableError(f"the token '{child.type}' inside a command")
+        if argv:
+            self.run_here(argv, stdin)
+
+    def _redirected(self, node: Node, stdin: Stdin) -> None:
+        body = next((child for child in node.named_children if child.type not in _REDIRECTS), None)
+        extra: list[Node] = []
+        after: list[Node] = []
+        piped: list[Node] = []
+        for child in node.named_children:
+            if child.type not in _REDIRECTS:
+                continue
+            found = redirects.follow(child, self.words, self.recorder)
+            stdin = found.stdin or stdin
+            extra += found.words
+            after += found.after
+            piped += found.piped
+        if body is not None and body.type == "command":
+            self._command(body, stdin, extra)
+        elif extra:
+            raise UnparsableError("words after a redirection")
+        elif body is not None:
+            self._visit(body, stdin)
+        output = self.output
+        if piped:
+            self._pipeline(piped, output if body is not None and body.type == "command" else UNKNOWN_STDIN)
+        self._branch(after, NO_STDIN)
+
+    def _pipeline(self, stages: Sequence[Node], stdin: Stdin) -> None:
+        if any(stage.type == "pipeline" for stage in stages):
+            stages = [
+                part for stage in stages for part in (stage.named_children if stage.type == "pipeline" else [stage])
+            ]
+        for stage in stages:
+            scope, functions = self.scope, self.functions
+            self.scope, self.functions, self.output = scope.copy(), dict(functions), UNKNOWN_STDIN
+            self._visit(stage, stdin)
+            stdin = self.output if stage.type == "command" else UNKNOWN_STDIN
+            self.scope, self.functions = scope, functions
+
+    def _loop(self, node: Node, parts: Iterable[Node], stdin: Stdin) -> None:
+        before = self.scope.folders
+        assignments.forget(node, self.words)
+        self._branch(parts, stdin)
+        if self.scope.folders != before:
+            self.scope.folders = (UNKNOWN,)
+            self.recorder.unknown("value", "a loop that changes the current folder")
+
+    def _for(self, node: Node, stdin: Stdin) -> None:
+        parts = [child for child in node.named_children if child.type not in ("do_group", "compound_statement")]
+        values = [word for child in parts[1:] if child.type != "comment" for word in self.words.of(child)]
+        name = self.tree.text(parts[0])
+        assignments.check_name(name, self.words)
+        assignments.forget(node, self.words)
+        if len(parts) > 1 and not assignments.assigned_within(node, self.tree, name):
+            self.scope.values[name] = tuple(values) if all(SPLIT not in value for value in values) else None
+        bodies = [child for child in node.named_children if child not in parts]
+        bound = self.scope.values.get(name)
+        before = self.scope.folders
+        self._branch(bodies, stdin)
+        if self.scope.folders != before:
+            self.scope.folders = (UNKNOWN,)
+            self.recorder.unknown("value", "a loop that changes the current folder")
+        if bound is not None or name in self.scope.values:
+            self.scope.values[name] = None
+
+    def _case(self, node: Node, stdin: Stdin) -> None:
+        for child in node.named_children:
+            if child.type != "case_item":
+                self.words.of(child)
+                continue
+            closing = next(index for index, part in enumerate(child.children) if part.type == ")")
+            for part in child.children[:closing]:
+                if part.is_named:
+                    self.words.of(part)
+            self._branch(child.children[closing + 1 :], stdin)
+
+    def _define(self, node: Node, stdin: Stdin) -> None:
+        name = self.tree.text(node.named_children[0])
+        body = node.named_children[1]
+        outer = tuple(child for child in node.named_children[2:] if child.type in _REDIRECTS)
+        certain = self.branches == 0 and "unset" not in self.tree.source.decode()
+        self.functions[name] = Function(body, self.tree, certain, outer)
+        scope, functions = self.scope, self.functions
+        self.scope, self.functions = scope.copy(), dict(functions)
+        self._call(name, self.functions[name], UNKNOWN_STDIN)
+        self.scope, self.functions = scope, functions
+
+    def _call(self, name: str, function: Function, stdin: Stdin) -> None:
+        if name in self.active:
+            self.recorder.unknown("recursion", f"the function '{name}' calls itself")
+            return
+        tree, active = self.tree, self.active
+        self.tree, self.active = function.tree, (*active, name)
+        for redirect in function.redirects:
+            redirects.follow(redirect, self.words, self.recorder)
+        self._branch([function.body], stdin)
+        self.tree, self.active = tree, active
+
+    def _substitutions(self, node: Node) -> None:
+        """Walk the substitutions in syntax of which nothing else is understood."""
+        for child in node.children:
+            if child.type in ("command_substitution", "process_substitution"):
+                self._substitution(child)
+            elif child.type != "do_group":
+                self._substitutions(child)
