@@ -35,6 +35,9 @@ SECRET_WORDS = frozenset(
 )
 """A variable is left out when one of these is a word of its name (``OPENAI_API_KEY``, ``GithubToken``)."""
 
+SECRET_ENDINGS = ("password", "passwd", "secret", "token", "apikey")
+"""The same, where the words are written together (``PGPASSWORD``)."""
+
 PLAIN = frozenset({"PWD", "OLDPWD", "SSH_AUTH_SOCK"})
 """Named like secrets and none: folders, and the socket of an agent that never shows its keys."""
 
@@ -61,4 +64,5 @@ def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
 
 def _looks_secret(name: str, value: str) -> bool:
     words = {word.lower() for word in WORD.findall(name)}
-    return not words.isdisjoint(SECRET_WORDS) or SECRET_VALUE.search(value) is not None
+    named = not words.isdisjoint(SECRET_WORDS) or any(word.endswith(SECRET_ENDINGS) for word in words)
+    return named or SECRET_VALUE.search(value) is not None

@@ -66,7 +66,10 @@ def write_file(path: str, content: str, context: CallContext) -> str:
         raise ToolError(f"Cannot write {path}: the content is no valid text at character {error.start}.") from None
     with saying(f"write {path}"):
         before = _size(place, path) if place.exists() else None
-        place.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+        except (FileExistsError, NotADirectoryError):
+            raise ToolError(f"Cannot write {path}: one of its folders is a file.") from None
         _replace(place, data)
     return f"Wrote {len(data):,} bytes to {path} ({'new file' if before is None else f'replaced {before:,} bytes'})."
 

@@ -126,7 +126,7 @@ async def _end_group(group: int, gone: Callable[[], Awaitable[object]], grace: t
             await _within(grace, gone)
     finally:
         _signalled(group, signal.SIGKILL)
-    await _within(DRAIN, gone)
+        await _within(DRAIN, gone)
 
 
 def _signalled(group: int, number: signal.Signals) -> bool:
