@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import pytest
+from pydantic import ValidationError
+
+from perdure.providers.catalogue import CATALOGUE, LOCAL_PROVIDERS, Endpoint, ProviderSettings
+from perdure.providers.dialects import DIALECTS
+from perdure.providers.prices import FREE_PROVIDERS
+
+
+def test_single_flags_change_a_dialect() -> None:
+    endpoint = Endpoint(base_url="http://x/v1", dialect="deepseek", flags={"system_role": "developer"})
+    assert endpoint.spoken() == DIALECTS["deepseek"].model_copy(update={"system_role": "developer"})
+
+
+@pytest.mark.parametrize(
+    ("fields", "named"),
+    [
+        ({"base_url": "models.example/v1"}, "base_url"),
+        ({"base_url": "ftp://models.example"}, "base_url"),
+        ({"base_url": "http://"}, "base_url"),
+        ({"base_url": "https://u:secret@models.example"}, "neither a user nor a query"),
+        ({"base_url": "https://models.example?key=secret"}, "neither a user nor a query"),
+        ({"base_url": "http://x", "dialect": "klingon"}, "klingon"),
+        ({"base_url": "http://x", "flags": {"stream_usagee": True}}, "stream_usagee"),
+        ({"base_url": "http://x", "flags": {"call_ids": "long"}}, "call_ids"),
+        ({"base_url": "http://x", "key": "sk-1"}, "key"),
+    ],
+)
+def test_a_typing_error_in_the_settings_hurts_and_is_named(fields: dict[str, object], named: str) -> None:
+    with pytest.raises(ValidationError, match=named):
+        Endpoint.model_validate(fields)
+
+
+def test_local_providers_need_no_key_and_are_free() -> None:
+    for name in LOCAL_PROVIDERS:
+        assert CATALOGUE[name].key_variable == ""
+        assert name in FREE_PROVIDERS
+
+
+def test_every_other_provider_needs_a_key_and_has_a_default_model() -> None:
+    for name, endpoint in CATALOGUE.items():
+        assert name in LOCAL_PROVIDERS or (endpoint.key_variable and endpoint.default_model)
+
+
+def test_the_settings_own_endpoints_come_first() -> None:
+    settings = ProviderSettings(endpoints={"mine": Endpoint(base_url="http://x")})
+    assert settings.names()[0] == "mine"
+    assert set(settings.names()) == {"mine", *CATALOGUE}
+    assert settings.endpoint("nobody") is None

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from perdure.providers.catalogue import LOCAL_PROVIDERS, Endpoint, ProviderSettings
+from perdure.providers.choice import choose_model
+
+NOWHERE = {name: Endpoint(base_url="http://127.0.0.1:9/v1", dialect=name) for name in LOCAL_PROVIDERS}
+
+
+@asynccontextmanager
+async def listing(*models: str) -> AsyncIterator[str]:
+    """The base URL of a server that lists these models; without any it accepts and is silent."""
+    body = json.dumps({"object": "list", "data": [{"id": model} for model in models]}).encode()
+    handlers: list[asyncio.Task[None]] = []
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if models:
+            await reader.readuntil(b"\r\n\r\n")
+            writer.write(b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: %d\r\n\r\n%s" % (len(body), body))
+        else:
+            await reader.read()
+        writer.close()
+        await writer.wait_closed()
+
+    def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        handlers.append(asyncio.ensure_future(handle(reader, writer)))
+
+    async with await asyncio.start_server(accept, "127.0.0.1", 0) as server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+        await asyncio.gather(*handlers)
+
+
+def at(**local: str) -> ProviderSettings:
+    moved = {name: Endpoint(base_url=url, dialect=name) for name, url in local.items()}
+    return ProviderSettings(endpoints={**NOWHERE, **moved})
+
+
+async def test_the_model_that_is_named_is_taken() -> None:
+    choice = await choose_model("groq:x", {"OPENAI_API_KEY": "sk"}, at())
+    assert (choice.model, choice.why) == ("groq:x", "named")
+
+
+@pytest.mark.parametrize(
+    ("environ", "model", "why"),
+    [
+        ({"OPENAI_API_KEY": "sk"}, "openai:gpt-5-mini", "OPENAI_API_KEY is set"),
+        ({"GROQ_API_KEY": "sk", "OPENAI_API_KEY": " "}, "groq:openai/gpt-oss-120b", "GROQ_API_KEY is set"),
+        ({"GROQ_API_KEY": "sk", "ANTHROPIC_API_KEY": "sk"}, "anthropic:claude-sonnet-4-5", "ANTHROPIC_API_KEY is set"),
+    ],
+)
+async def test_else_a_key_in_the_environment_decides(environ: dict[str, str], model: str, why: str) -> None:
+    choice = await choose_model(None, environ, at())
+    assert (choice.model, choice.why) == (model, why)
+
+
+async def test_else_a_server_on_this_machine_decides() -> None:
+    async with listing("nomic-embed-text", "qwen3:8b") as url:
+        choice = await choose_model(None, {}, at(llamacpp=url))
+    assert choice.model == "llamacpp:qwen3:8b"
+    assert url in choice.why
+
+
+async def test_a_server_with_no_model_that_talks_or_no_answer_is_passed_over() -> None:
+    async with listing("nomic-embed-text") as embedding, listing() as silent, listing("llama") as talking:
+        choice = await choose_model(None, {}, at(ollama=embedding, lmstudio=silent, vllm=talking))
+    assert choice.model == "vllm:llama"
+
+
+async def test_else_the_demo_is_always_there() -> None:
+    choice = await choose_model(None, {}, at())
+    assert choice.model == "demo:demo"
+    assert "no key" in choice.why
