@@ -1,0 +1,80 @@
+"""A stage for runs: a real server, a real worker in this process, a scripted model, and a client."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from temporalio.client import Client as TemporalClient
+
+from perdure import Client, RunRequest
+from perdure.contracts.events import AnyEvent
+from perdure.providers.scripted import Script
+from perdure.testing.script import save
+from perdure.worker.parts import gather_parts
+from perdure.worker.server import Server
+from perdure.worker.settings import Settings
+from perdure.worker.worker import working
+from tests.servers import unique
+
+TOOLS = str(Path(__file__).parent / "tools.py")
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Where runs of one test play: ``client`` to tell them things, ``folder`` as their workspace."""
+
+    client: Client
+    temporal: TemporalClient
+    folder: Path
+    task_queue: str
+
+    def model(self, played: Script) -> str:
+        """The name of a model that plays the script, in any process."""
+        return save(played, self.folder / f"{unique('script')}.json")
+
+    async def start(self, played: Script, message: str = "Do it.", *, run_id: str | None = None, **wishes: Any) -> str:
+        """Start a run whose model plays the script."""
+        request = RunRequest(message=message, model=self.model(played), workspace=str(self.folder), **wishes)
+        return await self.client.start(request, run_id=run_id)
+
+    async def until(self, run_id: str, seen: Callable[[AnyEvent], bool]) -> AnyEvent:
+        """The first event of the run of which ``seen`` holds."""
+        async for event in self.client.events(run_id):
+            if seen(event):
+                return event
+        raise AssertionError(f"run {run_id} ended before that happened")
+
+    async def until_kind(self, run_id: str, kind: str) -> AnyEvent:
+        """The first event of that kind."""
+        return await self.until(run_id, lambda event: event.kind == kind)
+
+
+def stage_settings(address: str, task_queue: str, folder: Path, **settings: Any) -> Settings:
+    """Settings for a worker on the stage: short throttle, the tools of `tests.server.tools`, nothing of the user's."""
+    given = {
+        "address": address,
+        "task_queue": task_queue,
+        "workspace": folder,
+        "data_dir": folder / "data",
+        "agents": (),
+        "tools": (TOOLS,),
+        "model": "demo:demo",
+        "heartbeat_throttle": timedelta(milliseconds=50),
+        "heartbeat_timeout": timedelta(seconds=2),
+        "shutdown_grace": timedelta(milliseconds=100),
+    }
+    return Settings(**{**given, **settings})
+
+
+@asynccontextmanager
+async def worker_here(address: str, task_queue: str, folder: Path, **settings: Any) -> AsyncIterator[None]:
+    """A worker in this process for the time of the block."""
+    made = stage_settings(address, task_queue, folder, **settings)
+    parts = await gather_parts(made, {})
+    async with working(made, parts, Server(address=address, ui_url=None)):
+        yield
