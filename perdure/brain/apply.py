@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from perdure.brain.calls import judged, open_batch, responded, settled
-from perdure.brain.ending import ended, open_status, status_after
+from perdure.brain.ending import end_after_batch, ended, open_status, status_after
 from perdure.brain.refuse import refusal, targets
 from perdure.brain.transcript import append, turn_output
 from perdure.contracts.ids import user_message_id
@@ -60,6 +60,8 @@ def _apply(state: State, outcome: AnyOutcome) -> tuple[State, Phase]:
                 return state, Unchanged(reason="The agent is resolved already.")
             return _start_turn(state.model_copy(update={"agent": outcome.agent}))
         case AgentRejected():
+            if state.agent is not None:
+                return state, Unchanged(reason="The agent is resolved already.")
             return _end(state, "failed", failure=outcome.failure)
         case WorkOpened():
             return _work_opened(state, outcome), Unchanged()
@@ -137,18 +139,14 @@ def _calls_settled(state: State, outcome: CallsSettled) -> tuple[State, Phase]:
         return state, CallSettled(call_ids=fresh)
     results = tuple(call.result for call in turn.batch if call.result is not None)
     invalid = any(result.status == "invalid" for result in results)
-    rest = turn.stopping or turn.forced
-    delivered = () if rest else state.inbox
-    turn = turn.model_copy(
-        update={
-            "batch": (),
-            "requests_opened": 0,
-            "step": turn.step if rest else turn.step + 1,
-            "feedback_rounds": turn.feedback_rounds + 1 if invalid else 0,
-        }
-    )
-    state = append(state, *results, *delivered)
-    return state.model_copy(update={"turn": turn, "inbox": state.inbox if rest else ()}), BatchSettled()
+    rounds = turn.feedback_rounds + 1 if invalid else 0
+    turn = turn.model_copy(update={"batch": (), "requests_opened": 0, "feedback_rounds": rounds})
+    state = append(state, *results).model_copy(update={"turn": turn})
+    if end_after_batch(state) is None:
+        # Only a model that is asked again may be told what waits: else nobody would answer it.
+        turn = turn.model_copy(update={"step": turn.step + 1})
+        state = append(state, *state.inbox).model_copy(update={"turn": turn, "inbox": ()})
+    return state, BatchSettled()
 
 
 def _received(state: State, outcome: Received) -> tuple[State, Phase]:

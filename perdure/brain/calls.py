@@ -168,14 +168,19 @@ def _request(calls: list[Call], version: int, at: datetime) -> ApprovalRequest |
 
 
 def _drop_closed(state: State) -> State:
-    """Keep only requests and questions of calls that still wait."""
+    """Keep only requests and questions of calls that still wait, and of a request only those calls.
+
+    A call that is asked again then stands in its new request alone: a response to the old one cannot mean it.
+    """
     assert state.turn is not None
     waiting = {call.call_id for call in state.turn.batch if call.status == "waiting"}
+    requests = (
+        request.model_copy(update={"calls": tuple(call for call in request.calls if call.call_id in waiting)})
+        for request in state.requests
+    )
     return state.model_copy(
         update={
-            "requests": tuple(
-                request for request in state.requests if any(call.call_id in waiting for call in request.calls)
-            ),
+            "requests": tuple(request for request in requests if request.calls),
             "questions": tuple(question for question in state.questions if question.call_id in waiting),
         }
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from perdure.brain.ending import end_after_batch
 from perdure.brain.results import cannot_run
 from perdure.contracts.ids import model_message_id
 from perdure.contracts.instructions import (
@@ -121,18 +122,8 @@ def _after_verdicts(state: State, phase: CallsAuthorized) -> tuple[Instruction, 
 
 
 def _after_batch(state: State) -> Instruction:
-    turn = _turn(state)
-    assert state.agent is not None
-    if turn.stopping:
-        return Finish(end=turn.stopping)
-    if turn.forced:
-        return Finish(end="step_limit")
-    last = next(message for message in reversed(state.messages) if message.role == "assistant")
-    if last.finish == "interrupted":
-        return Finish(end="interrupted")
-    if turn.feedback_rounds > state.agent.limits.feedback_rounds:
-        return Finish(end="invalid_calls")
-    return model_call(state)
+    end = end_after_batch(state)
+    return Finish(end=end) if end else model_call(state)
 
 
 def _after_response(state: State, phase: HumanResponded) -> tuple[Instruction, ...]:

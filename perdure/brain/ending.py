@@ -23,6 +23,21 @@ def status_after(end: TurnEnd) -> RunStatus:
     return "failed" if end in _FAILED_ENDS else "completed"
 
 
+def end_after_batch(state: State) -> TurnEnd | None:
+    """How the turn ends now that its batch is settled, or None when the model is to be asked again."""
+    turn, agent = state.turn, state.agent
+    assert turn is not None
+    assert agent is not None
+    last = next(message for message in reversed(state.messages) if message.role == "assistant")
+    if turn.stopping:
+        return turn.stopping
+    if turn.forced:
+        return "step_limit"
+    if last.finish == "interrupted":
+        return "interrupted"
+    return "invalid_calls" if turn.feedback_rounds > agent.limits.feedback_rounds else None
+
+
 def open_status(state: State) -> RunStatus:
     """The status of a run that goes on.
 

@@ -50,13 +50,13 @@ def narrate(advance: Advance) -> tuple[DurableEvent, ...]:
     events: list[DurableEvent] = []
     if before is None:
         events += [MessageReceived(message=message) for message in after.inbox]
-    else:
+    elif not ended(before):
         events += _of_outcome(advance, before)
         if after.turn and (before.turn is None or before.turn.number != after.turn.number):
             events.append(TurnBegan(turn=after.turn.number))
         if after.status != before.status:
             events.append(StatusChanged(status=after.status))
-        if ended(after) and not ended(before):
+        if ended(after):
             events.append(_closed(after))
     stamp = {"run_id": after.run_id, "at": advance.at}
     return tuple(event.model_copy(update=stamp) for event in events)
