@@ -12,7 +12,7 @@ from typing import Protocol
 from pydantic import JsonValue
 
 from perdure.cli.lines import Span, because
-from perdure.cli.text import as_json, counted, plain
+from perdure.cli.text import as_json, counted, one_line, plain
 from perdure.cli.waiting import Asked
 from perdure.contracts.approvals import Question, RequestedCall
 from perdure.contracts.requests import Answer, Approve, Deny
@@ -115,7 +115,7 @@ def chosen(line: str, options: tuple[str, ...]) -> str | None:
 def shown_call(call: RequestedCall, *, everything: bool) -> tuple[Span, ...]:
     """The call as it would run: tool, every argument, and why it asks; long values cut unless ``everything``."""
     return (
-        Span(f"\nMay this run? {plain(call.tool)} ({call.call_id})\n", "strong"),
+        Span(f"\nMay this run? {one_line(call.tool, 200)} ({call.call_id})\n", "strong"),
         *_arguments(call, everything=everything),
         Span(f"  why it asks: {because(call.verdict)}\n", "alert"),
     )
@@ -123,7 +123,9 @@ def shown_call(call: RequestedCall, *, everything: bool) -> tuple[Span, ...]:
 
 def shown_question(question: Question) -> tuple[Span, ...]:
     """The question, its options numbered."""
-    options = (Span(f"  {number}. {plain(option)}\n") for number, option in enumerate(question.options, start=1))
+    options = (
+        Span(f"  {number}. {one_line(option, 500)}\n") for number, option in enumerate(question.options, start=1)
+    )
     return (
         Span(f"\nThe agent asks ({question.call_id}):\n", "strong"),
         Span(f"  {_indented(plain(question.text))}\n"),
@@ -144,9 +146,9 @@ def _arguments(call: RequestedCall, *, everything: bool) -> Iterator[Span]:
         whole = _value_text(value)
         text = whole if everything else _cut(whole)
         if "\n" in text:
-            yield Span(f"  {plain(name)}:\n    {_indented(text, '    ')}\n")
+            yield Span(f"  {one_line(name, 200)}:\n    {_indented(text, '    ')}\n")
         else:
-            yield Span(f"  {plain(name)}: {text}\n")
+            yield Span(f"  {one_line(name, 200)}: {text}\n")
         if text != whole:
             lines = whole.count("\n") - text.count("\n")
             missing = counted(lines, "more line") if lines else counted(len(whole) - len(text), "more character")

@@ -42,7 +42,7 @@ def first_lines(text: str, *, lines: int = RESULT_LINES, characters: int = RESUL
     every = plain(text).strip("\n").split("\n")
     shown = [one_line(line, max(40, characters // lines)) for line in every[:lines]]
     left = len(every) - len(shown)
-    return (*shown, f"(+{left:,} lines)") if left else tuple(shown)
+    return (*shown, f"(+{counted(left, 'line')})") if left else tuple(shown)
 
 
 def as_json(value: JsonValue) -> str:

@@ -1,0 +1,97 @@
+"""Listing runs, and what those that wait are waiting for."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+
+from rich.table import Table
+from rich.text import Text
+
+from perdure.cli.screen import Screen
+from perdure.cli.session import Session, reaching, read_settings
+from perdure.cli.show import waiting_of
+from perdure.cli.text import one_line
+from perdure.cli.waiting import Asked
+from perdure.client.client import RunListing
+from perdure.contracts.approvals import Question, RequestedCall
+
+WAITING = ("waiting_approval", "waiting_answer", "waiting_external", "waiting_budget")
+ENDED = ("completed", "failed", "canceled")
+READ_AT_ONCE = 8
+"""Histories that are read at the same time."""
+
+
+class Row(RunListing):
+    """A run in the list, with what it awaits: ids and names of calls and questions."""
+
+    awaits: str = ""
+
+
+async def list_runs(status: str | None, limit: int, *, as_json: bool) -> int:
+    """List the newest runs as a table, or one per line as JSON."""
+    screen = Screen()
+    async with reaching(read_settings(screen).settings, screen) as session:
+        rows = await rows_of(session, await session.client.list(query=query_of(status), limit=limit))
+    if as_json:
+        for row in rows:
+            screen.line(row.model_dump_json())
+    elif rows:
+        screen.out.print(table(rows))
+    else:
+        such = f" that are {status}" if status else ""
+        screen.note(f'There are no runs{such}. Start one with `perdure run "…"`.')
+    return 0
+
+
+def query_of(status: str | None) -> str:
+    """The Temporal list filter for a status of ours, or for "waiting", which is any of those that wait."""
+    match status:
+        case None:
+            return ""
+        case "waiting":
+            kinds = ", ".join(f"'{kind}'" for kind in WAITING)
+            return f"ExecutionStatus = 'Running' AND PerdureStatus IN ({kinds})"
+        case "failed":
+            return "ExecutionStatus IN ('Failed', 'Terminated', 'TimedOut')"
+        case _ if status in ENDED:
+            return f"ExecutionStatus = '{status.capitalize()}'"
+        case _:
+            return f"ExecutionStatus = 'Running' AND PerdureStatus = '{status}'"
+
+
+async def rows_of(session: Session, runs: Iterable[RunListing]) -> list[Row]:
+    """The runs with what they await, which stands in the histories of those that wait."""
+    turnstile = asyncio.Semaphore(READ_AT_ONCE)
+
+    async def row(run: RunListing) -> Row:
+        awaits = ""
+        if run.status in WAITING:
+            async with turnstile:
+                state = (await session.client.history(run.run_id)).state
+            awaits = ", ".join(map(named, waiting_of(state))) if state else ""
+        return Row(**run.model_dump(), awaits=awaits)
+
+    return list(await asyncio.gather(*map(row, runs)))
+
+
+def named(asked: Asked) -> str:
+    """What waits, in a few words."""
+    match asked:
+        case RequestedCall():
+            return f"{asked.call_id} {one_line(asked.tool, 40)}"
+        case Question():
+            return f"{asked.call_id} {one_line(asked.text, 60)}"
+
+
+def table(rows: Iterable[Row]) -> Table:
+    """The rows in columns, times in the zone of this machine."""
+    columns = Table(box=None, pad_edge=False, header_style="bold")
+    for title in ("RUN", "STATUS", "AGENT", "STARTED"):
+        columns.add_column(title, no_wrap=True)
+    columns.add_column("AWAITS", overflow="fold")
+    for row in rows:
+        started = row.started_at.astimezone().strftime("%Y-%m-%d %H:%M:%S")
+        cells = (row.run_id, row.status, row.agent, started, row.awaits)
+        columns.add_row(*(Text(one_line(cell, 200)) for cell in cells))
+    return columns

@@ -1,0 +1,56 @@
+"""Following a run that exists: from its beginning, with a worker in this process where nobody else may serve it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from perdure.cli.attend import Conduct
+from perdure.cli.follow import Follower
+from perdure.cli.screen import Screen
+from perdure.cli.session import Session, actor, desk, reaching, read_settings, serving_runs
+from perdure.cli.start import concluded
+from perdure.worker.parts import gather_parts
+from perdure.worker.sources import Loaded
+
+
+@dataclass(frozen=True, slots=True)
+class FollowOptions:
+    """What ``perdure follow`` was asked for. ``serve`` None: a worker runs here unless a server was configured."""
+
+    run_id: str
+    tools: tuple[str, ...] = ()
+    serve: bool | None = None
+    yes: bool = False
+    as_json: bool = False
+
+
+async def follow_run(options: FollowOptions) -> int:
+    """Follow the run to its end, or as far as it can be, and return the exit code."""
+    screen = Screen()
+    loaded = read_settings(screen)
+    async with _session(options, loaded, screen) as session:
+        conduct = Conduct(
+            actor=actor(),
+            desk=None if options.as_json else desk(screen),
+            yes=options.yes,
+            as_json=options.as_json,
+        )
+        ending = await Follower(session.client, options.run_id, screen, conduct).follow()
+        return concluded(ending, session, options.run_id, screen, as_json=options.as_json)
+
+
+@asynccontextmanager
+async def _session(options: FollowOptions, loaded: Loaded, screen: Screen) -> AsyncIterator[Session]:
+    settings = loaded.settings
+    async with reaching(settings, screen) as session:
+        closed = (await session.client.history(options.run_id)).closed
+        serve = settings.address is None if options.serve is None else options.serve
+        if closed or not serve:
+            yield session
+            return
+        served = settings.model_copy(update={"tools": (*settings.tools, *options.tools)})
+        parts = await gather_parts(served, loaded.environ)
+        async with serving_runs(served, parts, screen) as serving:
+            yield serving

@@ -1,0 +1,144 @@
+"""A connection for one command: settings, a server that answers, our client; a worker too, where the command is one."""
+
+from __future__ import annotations
+
+import asyncio
+import getpass
+import sys
+from collections.abc import AsyncIterator, Coroutine, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import IO, NoReturn
+from urllib.parse import quote
+
+import platformdirs
+
+from perdure.cli.ask import Desk
+from perdure.cli.screen import Screen
+from perdure.cli.terminal import Lines, interactive
+from perdure.client.client import Client
+from perdure.contracts.errors import OperatorError
+from perdure.worker.connection import connect
+from perdure.worker.folder import DataFolder
+from perdure.worker.logs import configure_logging
+from perdure.worker.parts import Parts
+from perdure.worker.server import Server, ensure_server
+from perdure.worker.settings import APPLICATION, Settings
+from perdure.worker.sources import Loaded, load_settings
+from perdure.worker.worker import working
+
+UNNOTICED = 0.7
+"""Seconds that something may take before it is said that it goes on."""
+GRACE = timedelta(seconds=3)
+"""How long running calls may take to hand over when the command that serves them is left."""
+LOG_BYTES = 5_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What a command works with."""
+
+    settings: Settings
+    server: Server
+    client: Client
+
+    def link(self, run_id: str) -> str | None:
+        """Where the Temporal UI shows the run, when there is a UI that we know of."""
+        if not self.server.ui_url:
+            return None
+        return f"{self.server.ui_url}/namespaces/{self.settings.namespace}/workflows/{quote(run_id, safe='')}"
+
+
+def perform(work: Coroutine[object, object, int]) -> int:
+    """Run a command's work and return its exit code."""
+    return asyncio.run(work)
+
+
+def read_settings(screen: Screen, given: Mapping[str, object] | None = None) -> Loaded:
+    """The settings, with ``given`` options before all others; warnings are shown, logs go to a file.
+
+    Raises InvalidSettingsError.
+    """
+    loaded = load_settings(given)
+    for warning in loaded.warnings:
+        screen.note(f"warning: {warning}", "alert")
+    configure_logging(loaded.settings, loaded.environ, log_file())
+    return loaded
+
+
+def log_file() -> IO[str]:
+    """Where a worker inside a command logs: its lines would run into what the run says. Bounded in size."""
+    try:
+        path = platformdirs.user_log_path(APPLICATION, ensure_exists=True) / "perdure.log"
+        if path.exists() and path.stat().st_size > LOG_BYTES:
+            path.replace(path.with_suffix(".old.log"))
+        return path.open("a", encoding="utf-8")
+    except OSError:
+        return Path("/dev/null").open("a", encoding="utf-8")
+
+
+@asynccontextmanager
+async def reaching(settings: Settings, screen: Screen) -> AsyncIterator[Session]:
+    """A session for a command about runs that exist: starts a server only where one has run before.
+
+    Raises ServerUnavailableError, and OperatorError when no server has ever run on this machine.
+    """
+    known = settings.address is not None or DataFolder(settings.data_dir).database.exists()
+    async with said(screen, "Looking for the Temporal server …"):
+        server = await ensure_server(settings, find=None if known else no_server)
+    try:
+        temporal = await connect(settings, server.address)
+        yield Session(settings, server, Client.wrap(temporal, task_queue=settings.task_queue))
+    finally:
+        server.release()
+
+
+@asynccontextmanager
+async def serving_runs(settings: Settings, parts: Parts, screen: Screen) -> AsyncIterator[Session]:
+    """A session with a worker in this process, on the server of the settings or one that is started now.
+
+    Raises ServerUnavailableError, ServerBinaryMissingError, PortInUseError, OperatorError.
+    """
+    async with said(screen, "Starting a Temporal server …" if settings.address is None else "Connecting …"):
+        server = await ensure_server(settings)
+    if server.started:
+        screen.note(f"Started a Temporal server at {server.address}; its data is in {settings.data_dir}.")
+    hasty = settings.model_copy(update={"shutdown_grace": min(settings.shutdown_grace, GRACE)})
+    try:
+        async with working(hasty, parts, server) as worker:
+            yield Session(settings, server, Client.wrap(worker.client, task_queue=settings.task_queue))
+    finally:
+        server.release()
+
+
+def no_server() -> NoReturn:
+    """Instead of the program that would start a server: a command that only looks at runs needs one that has some."""
+    raise OperatorError(
+        "No Temporal server runs on this machine, and none has run here before: there are no runs. "
+        'Start one with `perdure run "…"`, or name a server with PERDURE_ADDRESS.'
+    )
+
+
+@asynccontextmanager
+async def said(screen: Screen, line: str) -> AsyncIterator[None]:
+    """Say ``line`` when the block takes longer than a moment."""
+    late = asyncio.get_running_loop().call_later(UNNOTICED, screen.note, line)
+    try:
+        yield
+    finally:
+        late.cancel()
+
+
+def actor() -> str:
+    """Who gives orders from here: the user's name; empty when the system knows none."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return ""
+
+
+def desk(screen: Screen) -> Desk | None:
+    """Where a person is asked; None when there is no terminal."""
+    return Desk(Lines(sys.stdin.fileno()), screen.ask, actor()) if interactive() else None

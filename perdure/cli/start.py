@@ -1,0 +1,134 @@
+"""Starting a run: what the command line asks for is checked before anything is started."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from perdure.agents.files import read_agent
+from perdure.agents.freeze import freeze
+from perdure.cli.attend import Conduct
+from perdure.cli.exits import say
+from perdure.cli.follow import Ending, Follower
+from perdure.cli.lines import Span
+from perdure.cli.screen import Screen
+from perdure.cli.session import Session, actor, desk, read_settings, serving_runs
+from perdure.cli.text import plain
+from perdure.contracts.agent import AgentSpec, Humans, Limits, Mode
+from perdure.contracts.errors import InvalidInputError, RunAlreadyRunningError
+from perdure.contracts.names import DEFAULT_AGENT
+from perdure.contracts.requests import RunRequest
+from perdure.providers.choice import Choice
+from perdure.worker.parts import Parts, gather_parts
+from perdure.worker.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What ``perdure run`` was asked for."""
+
+    task: str
+    agent: str = DEFAULT_AGENT
+    model: str | None = None
+    tools: tuple[str, ...] = ()
+    workspace: str | None = None
+    run_id: str | None = None
+    steps: int | None = None
+    mode: Mode = "manual"
+    humans: Humans = "available"
+    conversation: bool = False
+    join: bool = False
+    yes: bool = False
+    as_json: bool = False
+
+
+async def run_task(options: RunOptions) -> int:
+    """Start the run, follow it, and return the exit code."""
+    screen = Screen()
+    if not options.task.strip():
+        raise InvalidInputError('The task is empty. Say what the agent should do: perdure run "…".')
+    loaded = read_settings(screen, {"model": options.model, "workspace": options.workspace})
+    settings = loaded.settings.model_copy(update={"tools": (*loaded.settings.tools, *options.tools)})
+    parts = await gather_parts(settings, loaded.environ)
+    agent, choice = chosen_agent(options, parts)
+    parts.providers.open(choice.model)
+    spec = parts.shelf.get(agent) if isinstance(agent, str) else agent
+    freeze(spec, parts.toolbox.specs, choice.model, limits=settings.limits, workspace=str(settings.workspace))
+    first = f"model {plain(choice.model)} ({plain(choice.why)})"
+    if options.as_json:
+        screen.note(first)
+    else:
+        screen.write((Span(first + "\n", "quiet"),))
+    async with serving_runs(settings, parts, screen) as session:
+        run_id = await started(session, options, request(options, settings, agent, choice), screen)
+        conduct = Conduct(
+            actor=actor(),
+            desk=None if options.as_json else desk(screen),
+            yes=options.yes,
+            stops_turn=True,
+            as_json=options.as_json,
+        )
+        ending = await Follower(session.client, run_id, screen, conduct).follow()
+        return concluded(ending, session, run_id, screen, as_json=options.as_json)
+
+
+def chosen_agent(options: RunOptions, parts: Parts) -> tuple[str | AgentSpec, Choice]:
+    """The agent (a name that the worker knows, or what stands in a file) and its model.
+
+    Raises UnknownAgentError, AgentFileError.
+    """
+    from_file = options.agent.endswith(".md")
+    agent = read_agent(Path(options.agent)).spec if from_file else options.agent
+    spec = agent if isinstance(agent, AgentSpec) else parts.shelf.get(agent)
+    if options.model:
+        return agent, Choice(options.model, "named with --model")
+    if spec.model:
+        return agent, Choice(spec.model, f"named by the agent {spec.name}")
+    return agent, parts.choice
+
+
+def request(options: RunOptions, settings: Settings, agent: str | AgentSpec, choice: Choice) -> RunRequest:
+    """The start request. Model and workspace are written out: whoever takes the run up may have others by default."""
+    return RunRequest(
+        message=options.task,
+        agent=agent,
+        model=choice.model,
+        limits=Limits(steps=options.steps) if options.steps else None,
+        mode=options.mode,
+        humans=options.humans,
+        conversation=options.conversation,
+        idle_timeout=settings.idle_timeout,
+        workspace=str(settings.workspace.absolute()),
+        user=actor(),
+        trigger="cli",
+    )
+
+
+async def started(session: Session, options: RunOptions, asked: RunRequest, screen: Screen) -> str:
+    """The id of the run that was started, or joined when it runs already and that was asked for."""
+    try:
+        run_id = await session.client.start(asked, run_id=options.run_id)
+    except RunAlreadyRunningError as error:
+        if not options.join:
+            raise
+        run_id = error.run_id
+        screen.note(f"Run {run_id} is running already: following it.")
+    else:
+        screen.note(f"run {run_id}")
+    return run_id
+
+
+def concluded(ending: Ending, session: Session, run_id: str, screen: Screen, *, as_json: bool) -> int:
+    """Show how it ended, where to look, and what to do next; return the exit code."""
+    link = session.link(run_id)
+    if link and as_json:
+        screen.note(f"ui   {link}")
+    elif link:
+        screen.write((Span(f"ui   {link}\n"),))
+    sys.stdout.flush()
+    if ending.hint:
+        screen.note(ending.hint, "plain")
+    if ending.error:
+        say(f"error: {ending.error}")
+    return int(ending.code)
