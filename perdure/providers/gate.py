@@ -21,7 +21,7 @@ class Gate:
         self.path = Path(path)
 
     @property
-    def awaited(self) -> bool:
+    def occupied(self) -> bool:
         """Whether somebody has come to the gate while it was shut, and it still is."""
         return stat.S_ISFIFO(self._mode())
 
@@ -37,7 +37,7 @@ class Gate:
         opened = self.path.with_name(f"{self.path.name}.{uuid.uuid4().hex}")
         opened.touch()
         # The FIFO is held open before it is replaced: a waiter that opens it in between still meets a writer.
-        held = os.open(self.path, os.O_RDWR | os.O_NONBLOCK) if self.awaited else None
+        held = os.open(self.path, os.O_RDWR | os.O_NONBLOCK) if self.occupied else None
         opened.replace(self.path)
         if held is not None:
             os.write(held, b".")

@@ -9,6 +9,7 @@ import pytest
 
 from perdure.providers.catalogue import LOCAL_PROVIDERS, Endpoint, ProviderSettings
 from perdure.providers.choice import choose_model
+from tests.providers.sockets import serve
 
 NOWHERE = {name: Endpoint(base_url="http://127.0.0.1:9/v1", dialect=name) for name in LOCAL_PROVIDERS}
 
@@ -17,7 +18,6 @@ NOWHERE = {name: Endpoint(base_url="http://127.0.0.1:9/v1", dialect=name) for na
 async def listing(*models: str) -> AsyncIterator[str]:
     """The base URL of a server that lists these models; without any it accepts and is silent."""
     body = json.dumps({"object": "list", "data": [{"id": model} for model in models]}).encode()
-    handlers: list[asyncio.Task[None]] = []
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if models:
@@ -25,15 +25,9 @@ async def listing(*models: str) -> AsyncIterator[str]:
             writer.write(b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: %d\r\n\r\n%s" % (len(body), body))
         else:
             await reader.read()
-        writer.close()
-        await writer.wait_closed()
 
-    def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        handlers.append(asyncio.ensure_future(handle(reader, writer)))
-
-    async with await asyncio.start_server(accept, "127.0.0.1", 0) as server:
-        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-        await asyncio.gather(*handlers)
+    async with serve(handle) as address:
+        yield f"{address}/v1"
 
 
 def at(**local: str) -> ProviderSettings:

@@ -12,7 +12,7 @@ from perdure.providers.gate import Gate
 async def come_to(gate: Gate, waiters: int = 1) -> list[asyncio.Task[None]]:
     tasks = [asyncio.create_task(gate.wait()) for _ in range(waiters)]
     await asyncio.sleep(0)
-    assert gate.awaited
+    assert gate.occupied
     return tasks
 
 
@@ -23,7 +23,7 @@ async def test_a_shut_gate_holds_every_waiter_until_it_is_opened(tmp_path: Path)
     gate.open()
     async with asyncio.timeout(10):
         await asyncio.gather(*tasks)
-    assert not gate.awaited
+    assert not gate.occupied
 
 
 async def test_an_open_gate_lets_through_at_once_and_stays_open(tmp_path: Path) -> None:

@@ -1,10 +1,9 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import inspect
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 
 import httpx
 import pytest
@@ -19,6 +18,7 @@ from perdure.contracts.errors import (
 )
 from perdure.providers.http import FOREIGN, MAX_ERROR_BODY, Http, served_models, typed_errors
 from tests.providers.serving import KEY, streamed
+from tests.providers.sockets import serve
 
 
 def connection(handler: Callable[[httpx.Request], httpx.Response], key: str = KEY) -> Http:
@@ -107,7 +107,7 @@ async def test_a_redirect_is_not_followed_with_the_key() -> None:
 
 @pytest.mark.parametrize("key", ["sk-\u00e9\u4e16", "sk-a\nb"])
 async def test_a_key_that_no_header_can_hold_is_a_typed_error_without_the_key(key: str) -> None:
-    async with serving(Fickle(good=1)) as url:
+    async with serve(Fickle(good=1)) as url:
         http = Http("openai", url, {"authorization": f"Bearer {key}"}, secrets=(key,))
         with pytest.raises((AuthenticationError, BadRequestError), match="key") as caught:
             await body_of(http)
@@ -116,7 +116,7 @@ async def test_a_key_that_no_header_can_hold_is_a_typed_error_without_the_key(ke
 
 
 async def test_silence_is_a_timeout_and_a_refused_connection_a_network_error() -> None:
-    async with serving(Fickle(good=0, patient=True)) as url:
+    async with serve(Fickle(good=0, patient=True)) as url:
         http = Http("openai", url, {}, read_timeout=0.05)
         with pytest.raises(ProviderTimeoutError):
             await body_of(http)
@@ -136,38 +136,21 @@ class Fickle:
         self.patient = patient
         self.connections = 0
         self.requests = 0
-        self.handlers: list[asyncio.Task[None]] = []
-
-    def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.handlers.append(asyncio.ensure_future(self(reader, writer)))
 
     async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
-        with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
-            for _ in range(self.good):
-                head = await reader.readuntil(b"\r\n\r\n")
-                await reader.readexactly(int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0]))
-                self.requests += 1
-                writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok")
-                await writer.drain()
-            await reader.read(-1 if self.patient else 1)
-        writer.close()
-        with contextlib.suppress(ConnectionError):
-            await writer.wait_closed()
-
-
-@contextlib.asynccontextmanager
-async def serving(fickle: Fickle) -> AsyncIterator[str]:
-    """The address at which ``fickle`` serves."""
-    async with await asyncio.start_server(fickle.accept, "127.0.0.1", 0) as server:
-        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-        async with asyncio.timeout(10):
-            await asyncio.gather(*fickle.handlers)
+        for _ in range(self.good):
+            head = await reader.readuntil(b"\r\n\r\n")
+            await reader.readexactly(int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0]))
+            self.requests += 1
+            writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok")
+            await writer.drain()
+        await reader.read(-1 if self.patient else 1)
 
 
 async def test_a_request_that_meets_a_dying_kept_connection_is_sent_once_more_on_a_fresh_one() -> None:
     fickle = Fickle(good=1)
-    async with serving(fickle) as url:
+    async with serve(fickle) as url:
         http = Http("openai", url, {})
         for _ in range(3):
             assert await body_of(http) == b"ok"
@@ -177,7 +160,7 @@ async def test_a_request_that_meets_a_dying_kept_connection_is_sent_once_more_on
 
 async def test_a_fresh_connection_that_dies_is_an_error_at_once() -> None:
     fickle = Fickle(good=0)
-    async with serving(fickle) as url:
+    async with serve(fickle) as url:
         http = Http("openai", url, {})
         with pytest.raises(ProviderNetworkError):
             await body_of(http)
@@ -187,7 +170,7 @@ async def test_a_fresh_connection_that_dies_is_an_error_at_once() -> None:
 
 async def test_nothing_that_is_logged_holds_key_or_body(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
-    async with serving(Fickle(good=1)) as url:
+    async with serve(Fickle(good=1)) as url:
         http = Http("openai", url, {"authorization": f"Bearer {KEY}"}, secrets=(KEY,))
         async with http.post("/x", {"image": "aGVsbG8gd29ybGQ=" * 20}) as reply:
             assert [chunk async for chunk in reply.chunks()]

@@ -124,7 +124,7 @@ async def test_a_pause_holds_the_stream_in_the_middle_of_the_text(tmp_path: Path
     async with asyncio.timeout(10):
         await begun.wait()
         assert assembler.text == "a"
-        assert gate.awaited
+        assert gate.occupied
         gate.open()
         await task
     assert assembler.text == "ab"
