@@ -125,7 +125,7 @@ def _result(result: ToolMessage) -> Iterator[Span]:
     text = result.text or ("" if result.data is None else as_json(result.data))
     first, *others = first_lines(text)
     yield Span(f"  {word:<7} {result.call_id} {plain(result.tool)}{f': {first}' if first else ''}", style)
-    yield from (Span("          " + line, "quiet") for line in others)
+    yield from (Span(f"          {line}".rstrip(), "quiet") for line in others)
 
 
 def _request(request: ApprovalRequest) -> Iterator[Span]:

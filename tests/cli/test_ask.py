@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import pytest
+from pydantic import JsonValue
 
 from perdure.cli.ask import SHOWN_LINES, Desk, Response, chosen, shown_call
 from perdure.cli.lines import Span
@@ -105,7 +106,8 @@ async def test_a_long_argument_is_cut_and_can_be_viewed_whole() -> None:
 
 
 def test_an_argument_cannot_hide_what_would_run() -> None:
-    call = asked("c1", tool="execute_command", command="ls\x1b[2K\rrm -rf x", **{"deep\nwhy": {"\u202e": "\x07"}})
+    arguments: dict[str, JsonValue] = {"command": "ls\x1b[2K\rrm -rf x", "deep\nwhy": {"\u202e": "\x07"}}
+    call = asked("c1", tool="execute_command").model_copy(update={"arguments": arguments})
 
     text = "".join(span.text for span in shown_call(call, everything=True))
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import itertools
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -253,8 +255,7 @@ def test_however_the_text_is_cut_every_character_is_written_once(
 ) -> None:
     edges = sorted({0, *(min(cut, len(text)) for cut in cuts), *([] if missed else [len(text)])})
     pieces = [
-        piece(text[max(0, start - overlap) : end], max(0, start - overlap))
-        for start, end in zip(edges, edges[1:], strict=False)
+        piece(text[max(0, start - overlap) : end], max(0, start - overlap)) for start, end in itertools.pairwise(edges)
     ]
 
     assert shown(*pieces, answered(text)) == text + "\n"
