@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import os
+import signal
 import sys
 
 import structlog
 
 from perdure.contracts.errors import CallerError, OperatorError, PerdureError
-from perdure.worker.leaving import leave
 from perdure.worker.logs import configure_logging
 from perdure.worker.sources import load_settings
-from perdure.worker.worker import INTERRUPTED, run_worker
+from perdure.worker.worker import run_worker
 
 
 def main() -> int:
@@ -32,7 +34,7 @@ def main() -> int:
             case _:
                 return 1
     except KeyboardInterrupt:
-        return INTERRUPTED
+        return 128 + signal.SIGINT
     except Exception:  # noqa: BLE001 - the last place: what nobody foresaw is logged, filtered, and not shown raw
         structlog.get_logger(__name__).exception("the worker failed")
         return 1
@@ -40,4 +42,10 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    leave(main())
+    status = main()
+    # A process that held a client and a worker crashes in one of five exits (134 or 139): native threads of the SDK
+    # call into an interpreter that is being torn down. So there is no teardown.
+    logging.shutdown()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)

@@ -24,7 +24,6 @@ from perdure.activities.tools import tool_activities
 from perdure.activities.transcripts import RunQuery, TranscriptCache
 from perdure.contracts.errors import OperatorError
 from perdure.worker.connection import connect
-from perdure.worker.leaving import leave
 from perdure.worker.parts import Parts, control_paths, gather_parts
 from perdure.worker.server import Server, serving
 from perdure.worker.settings import Settings
@@ -38,8 +37,6 @@ added to every query, update, signal and failure after a worker was killed."""
 PURE_ROOMS = ("perdure.contracts", "perdure.brain")
 """Imported once for all runs. Inside the sandbox every run would import them anew, and replay takes three times as
 long; they hold no state and know neither clock nor chance, so there is nothing to keep apart."""
-
-INTERRUPTED = 130
 
 log = structlog.get_logger(__name__)
 
@@ -158,14 +155,17 @@ async def run_worker(settings: Settings, environ: Mapping[str, str] = os.environ
 
 
 def stop_signal() -> asyncio.Event:
-    """An event that the first SIGINT or SIGTERM sets; another one ends the process."""
+    """An event that the first SIGINT or SIGTERM sets. From then on the signals do what they do by default: end us."""
     stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    numbers = (signal.SIGINT, signal.SIGTERM)
 
     def on_signal() -> None:
-        if stop.is_set():
-            leave(INTERRUPTED)
         stop.set()
+        for number in numbers:
+            loop.remove_signal_handler(number)
+            signal.signal(number, signal.SIG_DFL)
 
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, on_signal)
+    for number in numbers:
+        loop.add_signal_handler(number, on_signal)
     return stop

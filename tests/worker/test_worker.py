@@ -64,7 +64,7 @@ async def test_a_run_goes_on_after_the_worker_was_killed(
     model = save(script(asks("read_file", path="notes.txt"), held(says("Done."), gate.path)), tmp_path / "script.json")
     first = start_worker(model=model, heartbeat_timeout="1s")
     run_id = await start(temporal_client, task_queue, RunRequest(message="Go"))
-    await eventually(lambda: gate.awaited)
+    await eventually(lambda: gate.occupied)
     first.kill()
     gate.open()
     start_worker(model=model, heartbeat_timeout="1s")
@@ -85,11 +85,11 @@ async def test_a_second_signal_ends_a_worker_at_once(
     model = save(script(held(says("Never."), gate.path)), tmp_path / "script.json")
     worker = start_worker(model=model, shutdown_grace="1h")
     await start(temporal_client, task_queue, RunRequest(message="Wait"))
-    await eventually(lambda: gate.awaited)
+    await eventually(lambda: gate.occupied)
     worker.signal(signal.SIGINT)
     worker.until("ending")
     worker.signal(signal.SIGINT)
-    assert worker.wait() == 130
+    assert worker.wait() == -signal.SIGINT
 
 
 async def test_a_variable_that_is_no_setting_is_warned_of(start_worker: StartWorker, tmp_path: Path) -> None:

@@ -1,0 +1,64 @@
+"""What a worker is put together from, and what is said of a part that cannot be used."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from perdure.contracts.errors import KeyMissingError, UnknownModelError, UnknownToolError
+from perdure.providers.catalogue import Endpoint
+from perdure.worker.parts import control_paths, gather_parts
+from perdure.worker.settings import Settings
+
+
+async def test_built_in_tools_and_those_of_the_settings_are_served(tmp_path: Path) -> None:
+    tool = tmp_path / "colours.py"
+    tool.write_text('def mix(first: str, second: str) -> str:\n    """Mix."""\n    return "green"\n')
+    parts = await gather_parts(Settings(tools=(str(tool),), model="demo:demo"), {})
+    assert {"read_file", "write_file", "list_dir", "execute_command", "fetch_url", "ask_human", "mix"} <= set(
+        parts.toolbox.names
+    )
+
+
+async def test_agents_come_from_the_folders_of_the_settings(tmp_path: Path) -> None:
+    (tmp_path / "poet.md").write_text("Write verse.\n")
+    parts = await gather_parts(Settings(agents=(tmp_path,), model="demo:demo"), {})
+    assert parts.shelf.get("poet").prompt.strip() == "Write verse."
+
+
+async def test_the_model_that_is_named_is_taken_and_a_key_comes_before_local_servers() -> None:
+    named = await gather_parts(Settings(model="demo:demo"), {"OPENAI_API_KEY": "canary-key"})
+    assert named.choice.model == "demo:demo"
+    keyed = await gather_parts(Settings(), {"OPENAI_API_KEY": "canary-key"})
+    assert keyed.choice.model.startswith("openai:")
+    assert "canary" not in keyed.choice.why
+
+
+async def test_a_provider_of_the_settings_serves_its_models() -> None:
+    endpoint = Endpoint(base_url="http://127.0.0.1:1/v1", key_variable="CORP_KEY")
+    settings = Settings(model="corp:m", providers={"corp": endpoint})
+    assert (await gather_parts(settings, {"CORP_KEY": "x"})).choice.model == "corp:m"
+    with pytest.raises(KeyMissingError, match="CORP_KEY"):
+        await gather_parts(settings, {})
+
+
+async def test_parts_that_cannot_be_used_are_errors_before_anything_starts() -> None:
+    with pytest.raises(UnknownToolError, match="no_such"):
+        await gather_parts(Settings(tools=("no_such:tool",), model="demo:demo"), {})
+    with pytest.raises(UnknownModelError, match="nobody"):
+        await gather_parts(Settings(model="nobody:x"), {})
+
+
+def test_what_steers_the_worker_is_under_its_control(tmp_path: Path) -> None:
+    settings = Settings(
+        agents=(tmp_path / "agents",),
+        data_dir=tmp_path / "data",
+        workspace=tmp_path,
+        tools=(f"{tmp_path}/a.py:f", f"{tmp_path}/b.py", "package.module:f"),
+    )
+    paths = set(control_paths(settings))
+    expected = ("agents", "data", "perdure.toml", ".env", "a.py", "b.py")
+    assert {tmp_path / name for name in expected} <= paths
+    assert Path.cwd() / "perdure.toml" in paths
+    assert not any("package" in str(path) for path in paths - {Path.cwd()})
