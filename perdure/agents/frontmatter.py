@@ -8,6 +8,9 @@ from typing import Any
 import yaml
 
 FENCE = "---"
+DEEPEST = 20
+MOST_CHARACTERS = 32 * 1024
+"""Of a head: the parser takes seconds for more, and nobody writes that much by hand."""
 
 Key = str | int
 Place = tuple[int, int]
@@ -54,18 +57,19 @@ def read_head(text: str) -> Head:
         raise PlacedError((1, 1), f"The head that starts here is never closed: end it with a line {FENCE}.")
     body = "".join(lines[end + 1 :]).strip()
     source = "".join(lines[1:end])
+    if len(source) > MOST_CHARACTERS:
+        raise PlacedError(
+            (1, 1), f"The head is longer than {MOST_CHARACTERS:,} characters: the prompt belongs below it."
+        )
     try:
-        for event in yaml.parse(source, Loader=yaml.SafeLoader):
-            if isinstance(event, yaml.AliasEvent):
-                # A few aliases of aliases unfold to more values than fit into memory.
-                raise PlacedError(_place(event), "Aliases (*name) cannot be used: write the value out.")
+        _check(source)
         node = yaml.compose(source, Loader=yaml.SafeLoader)
         values = yaml.safe_load(source)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = (mark.line + 2, mark.column + 1) if mark else (1, 1)
         raise PlacedError(place, f"This is no valid YAML: {error.problem or error.context}.") from None
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+    except (yaml.YAMLError, ValueError) as error:
         raise PlacedError((1, 1), f"The head is no valid YAML: {' '.join(str(error).split())}.") from None
     if node is None:
         return Head({}, body)
@@ -74,6 +78,23 @@ def read_head(text: str) -> Head:
     head = Head(values, body)
     _visit(node, (), head)
     return head
+
+
+def _check(source: str) -> None:
+    # A few aliases of aliases unfold to more than memory holds, and the parser's time grows with the square of depth.
+    depth = 0
+    for event in yaml.parse(source, Loader=yaml.SafeLoader):
+        match event:
+            case yaml.AliasEvent():
+                raise PlacedError(_place(event), "Aliases (*name) cannot be used: write the value out.")
+            case yaml.CollectionStartEvent():
+                depth += 1
+            case yaml.CollectionEndEvent():
+                depth -= 1
+            case _:
+                continue
+        if depth > DEEPEST:
+            raise PlacedError(_place(event), "This is nested too deeply.")
 
 
 def _place(node: yaml.Node | yaml.Event) -> Place:

@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from perdure.agents.files import MOST_BYTES, Problem, examine, read_agent
+from perdure.contracts.agent import AgentSpec, Limits, ToolPolicy
+from perdure.contracts.errors import AgentFileError
+
+WHOLE = """---
+name: reviewer
+description: Reads changes and says what is wrong.
+model: openai:gpt-5
+tools: [read_file, list_dir]
+policy:
+  write_file: always_ask
+  execute_command: deny
+limits:
+  steps: 12
+  feedback_rounds: 1
+---
+You review.
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "anna.md"
+
+
+def refusal(file: Path, text: str | bytes) -> str:
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(AgentFileError) as raised:
+        read_agent(file)
+    assert "\n" not in str(raised.value)
+    return str(raised.value).removeprefix(str(file))
+
+
+def test_every_key_of_a_file_reaches_the_agent(file: Path) -> None:
+    file.write_text(WHOLE)
+
+    agent = read_agent(file)
+
+    assert agent.spec == AgentSpec(
+        name="reviewer",
+        description="Reads changes and says what is wrong.",
+        prompt="You review.",
+        model="openai:gpt-5",
+        tools=("read_file", "list_dir"),
+        policy=(
+            ToolPolicy(tool="write_file", word="always_ask"),
+            ToolPolicy(tool="execute_command", word="deny"),
+        ),
+        limits=Limits(steps=12, feedback_rounds=1),
+    )
+    assert agent.warnings == ()
+
+
+def test_an_agent_without_a_name_is_named_after_its_file(file: Path) -> None:
+    file.write_text("You are helpful.")
+
+    assert read_agent(file).spec == AgentSpec(name="anna", prompt="You are helpful.")
+
+
+def test_no_tools_and_all_tools_are_told_apart(file: Path) -> None:
+    file.write_text("---\ntools: []\n---\nHej.")
+    none = read_agent(file).spec.tools
+    file.write_text("---\ndescription: x\n---\nHej.")
+
+    assert (none, read_agent(file).spec.tools) == ((), None)
+
+
+def test_a_byte_order_mark_is_passed_over(file: Path) -> None:
+    file.write_bytes(b"\xef\xbb\xbf---\nname: x\n---\nHej.")
+
+    assert read_agent(file).spec == AgentSpec(name="x", prompt="Hej.")
+
+
+def test_an_unknown_key_is_a_warning_with_its_place_and_the_rest_still_holds(file: Path) -> None:
+    file.write_text("---\ndescripton: x\ntools: []\nlimits:\n  stepps: 3\n  steps: 4\nzzz: 1\n---\nHej.")
+
+    agent = read_agent(file)
+
+    assert (agent.spec.tools, agent.spec.limits.steps) == ((), 4)
+    assert [str(warning).removeprefix(str(file)) for warning in agent.warnings] == [
+        ":2:1: The key 'descripton' is unknown and ignored: did you mean 'description'?",
+        ":5:3: The key 'limits.stepps' is unknown and ignored: did you mean 'steps'?",
+        ":7:1: The key 'zzz' is unknown and ignored: known are name, description, model, tools, policy, limits.",
+    ]
+    assert {warning.severity for warning in agent.warnings} == {"warning"}
+
+
+def test_an_agent_without_a_prompt_is_a_warning(file: Path) -> None:
+    file.write_text("---\nname: x\n---\n")
+
+    (warning,) = read_agent(file).warnings
+    assert str(warning) == f"{file}:3:1: The agent has no prompt: write it below the head."
+
+
+@pytest.mark.parametrize(
+    ("head", "said"),
+    [
+        ("name: 3", ":2:7: name should be a valid string."),
+        ("name: true", ":2:7: name should be a valid string."),
+        ('name: "a\\nb"', ":2:7: name should be one line without blanks around it."),
+        ("name: ''", ":2:7: name "),
+        ("description: [a]", ":2:14: description should be a valid string."),
+        ("model: gpt-5", ":2:8: model should be written provider:model, as in openai:gpt-5."),
+        ("tools: read_file", ":2:8: tools should be a list, as in [read_file, list_dir]."),
+        ("tools:", ":2:7: tools is empty: write `tools: []` for none, or leave it out for all."),
+        ("tools:\n  - read_file\n  - 3", ":4:5: tools.1 should be a valid string."),
+        ("policy: deny", ":2:9: policy should be lines of `key: value`."),
+        ("policy:\n  write_file: never", ":3:15: policy.write_file should be 'allow', 'ask', 'always_ask' or 'deny'."),
+        ("policy:\n  write_file: off", ":3:15: policy.write_file should be 'allow', 'ask', 'always_ask' or 'deny'."),
+        ("limits: 3", ":2:9: limits should be lines of `key: value`."),
+        ("limits:\n  steps: many", ":3:10: limits.steps should be a valid integer."),
+        ("limits:\n  steps: 0", ":3:10: limits.steps should be greater than or equal to 1."),
+        ("limits: {steps: x, feedback_rounds: x}", ":2:17: limits.steps should be a valid integer (1 more to mend)."),
+        ("name: [", ":3:1: This is no valid YAML: "),
+    ],
+)
+def test_a_mistake_is_told_with_file_line_and_column(file: Path, head: str, said: str) -> None:
+    assert refusal(file, f"---\n{head}\n---\nHej.").startswith(said)
+
+
+def test_a_file_in_another_encoding_is_told_with_its_place(file: Path) -> None:
+    assert refusal(file, b"---\nname: x\n---\ngr\xfcn") == ":4:3: This is not UTF-8: save the file as UTF-8."
+
+
+def test_a_file_that_is_no_agent_by_its_size_is_refused(file: Path) -> None:
+    assert "at most" in refusal(file, "x" * (MOST_BYTES + 1))
+
+
+def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    with pytest.raises(AgentFileError, match=r"none\.md:1:1: The file cannot be read: no such file or directory\."):
+        read_agent(tmp_path / "none.md")
+
+
+def test_a_file_can_be_examined_without_an_exception(file: Path) -> None:
+    file.write_text("---\nname: 3\n---\n")
+
+    assert examine(file) == Problem(file, 2, 7, "name should be a valid string.", severity="error")

@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from perdure.agents.freeze import agent_digest, freeze
+from perdure.agents.shelf import AgentShelf
+from perdure.contracts.agent import AgentSpec, FrozenAgent, Limits, ToolPolicy
+from perdure.contracts.errors import UnknownToolError
+from perdure.contracts.tools import ToolSpec
+
+SERVED = (ToolSpec(name="read_file", effect="read"), ToolSpec(name="write_file", effect="write"))
+ANNA = AgentSpec(name="anna", prompt="I am Anna.", limits=Limits(steps=7))
+
+
+def test_a_frozen_agent_has_all_that_a_run_needs() -> None:
+    spec = ANNA.model_copy(update={"policy": (ToolPolicy(tool="write_file", word="deny"),)})
+
+    frozen = freeze(spec, SERVED, "demo:demo", workspace="/work")
+
+    assert frozen == FrozenAgent(
+        name="anna",
+        prompt="I am Anna.",
+        model="demo:demo",
+        tools=SERVED,
+        scope=None,
+        policy=spec.policy,
+        limits=Limits(steps=7),
+        workspace="/work",
+        digest=agent_digest(frozen),
+    )
+
+
+@pytest.mark.parametrize(
+    ("tools", "scope"),
+    [(None, None), ((), ()), (("read_file",), ("read_file",)), (("read_file", "read_file"), ("read_file",))],
+)
+def test_the_scope_is_kept_beside_all_tools_that_are_served(tools: Any, scope: Any) -> None:
+    frozen = freeze(ANNA.model_copy(update={"tools": tools}), SERVED, "demo:demo")
+
+    assert (frozen.scope, frozen.tools) == (scope, SERVED)
+
+
+def test_limits_of_the_run_replace_the_agents_own() -> None:
+    assert freeze(ANNA, SERVED, "demo:demo", Limits(steps=2)).limits == Limits(steps=2)
+
+
+@pytest.mark.parametrize(
+    ("update", "said"),
+    [
+        (
+            {"tools": ("raed_file",)},
+            "names the tool 'raed_file' under 'tools', which this worker does not serve. Did you",
+        ),
+        ({"policy": (ToolPolicy(tool="wirte_file", word="deny"),)}, "'wirte_file' under 'policy'"),
+        ({"tools": ("zzz",)}, "does not serve. Served tools: read_file, write_file."),
+    ],
+)
+def test_a_tool_that_nobody_serves_is_refused_with_those_that_are(update: dict[str, Any], said: str) -> None:
+    with pytest.raises(UnknownToolError) as raised:
+        freeze(ANNA.model_copy(update=update), SERVED, "demo:demo")
+
+    assert said in str(raised.value)
+    assert str(raised.value).startswith("The agent 'anna' ")
+    assert str(raised.value).endswith("Served tools: read_file, write_file.")
+
+
+def test_the_digest_is_the_same_for_the_same_agent_and_survives_json() -> None:
+    frozen = freeze(ANNA, SERVED, "demo:demo")
+
+    assert frozen.digest == freeze(ANNA, SERVED, "demo:demo").digest
+    read = FrozenAgent.model_validate_json(frozen.model_dump_json())
+    assert agent_digest(read) == read.digest == frozen.digest
+
+
+@pytest.mark.parametrize("field", sorted(set(FrozenAgent.model_fields) - {"digest"}))
+def test_the_digest_changes_with_every_field(field: str) -> None:
+    frozen = freeze(ANNA, SERVED, "demo:demo")
+    others: dict[str, Any] = {
+        "name": "berta",
+        "prompt": "I am Berta.",
+        "model": "demo:other",
+        "tools": SERVED[:1],
+        "scope": ("read_file",),
+        "policy": (ToolPolicy(tool="read_file", word="deny"),),
+        "limits": Limits(steps=8),
+        "workspace": "/elsewhere",
+    }
+
+    assert agent_digest(frozen.model_copy(update={field: others[field]})) != frozen.digest
+
+
+def test_editing_the_file_changes_nothing_for_what_was_frozen_from_it(tmp_path: Path) -> None:
+    shelf = AgentShelf([tmp_path])
+    (tmp_path / "anna.md").write_text("First.")
+    frozen = freeze(shelf.get("anna"), SERVED, "demo:demo")
+
+    (tmp_path / "anna.md").write_text("---\ntools: []\n---\nSecond.")
+
+    assert (frozen.prompt, frozen.scope) == ("First.", None)
+    assert freeze(shelf.get("anna"), SERVED, "demo:demo").digest != frozen.digest
