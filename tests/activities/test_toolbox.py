@@ -10,7 +10,7 @@ from perdure.activities.toolbox import Toolbox, load_tools
 from perdure.contracts.errors import UnknownToolError
 
 DECORATED = """
-from perdure.activities.declaration import tool
+from perdure import tool
 from os.path import join
 
 @tool(effect="read", name="search")
