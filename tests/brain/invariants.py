@@ -10,6 +10,7 @@ from pydantic import TypeAdapter
 from perdure.brain.ending import ended
 from perdure.brain.loop import Advance
 from perdure.brain.narrate import narrate
+from perdure.brain.resume import resume
 from perdure.contracts.digests import START, extend_digest
 from perdure.contracts.events import AnyEvent
 from perdure.contracts.ids import user_message_id
@@ -42,6 +43,7 @@ def holds(world: World, advances: tuple[Advance, ...]) -> None:
             nothing_settled_changes(advance.before, state)
             what_is_delivered_is_answered(advance.before, advance)
     goes_on_or_is_at_rest(world)
+    resuming_opens_what_is_in_hand(world)
     assert Counter(world.started).total() == len(set(world.started)), "a call was started twice"
     assert len(world.asked_of_model) == len(set(world.asked_of_model)), "a message was asked for twice"
 
@@ -198,3 +200,28 @@ def events_tell_the_whole_run(world: World) -> None:
     assert not closings or events[-1] is closings[0]
     statuses = [event.status for event in events if event.kind == "status_changed"]
     assert all(left != right for left, right in pairwise(statuses))
+
+
+def resuming_opens_what_is_in_hand(world: World) -> None:
+    """A new execution opens the work that the old one had in hand, and no other."""
+    state = world.state
+    awaited = {call.call_id for call in state.turn.batch if call.status == "judging"} if state.turn else set()
+    opened = {instruction.kind: instruction for instruction in resume(state)} if not ended(state) else {}
+    expected = {
+        "resolve_agent": world.agent_awaited and not ended(state),
+        "call_model": bool(world.models) and not ended(state),
+        "authorize_calls": bool(awaited),
+        "call_tools": bool(world.running) and not ended(state),
+    }
+    assert {kind: kind in opened for kind in expected} == expected
+    match opened.get("call_model"):
+        case CallModel() as call:
+            assert world.models == {call.message_id: call}
+    match opened.get("authorize_calls"):
+        case AuthorizeCalls() as judging:
+            assert set(judging.call_ids) == awaited
+    match opened.get("call_tools"):
+        case CallTools() as running:
+            assert set(running.call_ids) == set(world.running)
+    stopping = state.turn is not None and state.turn.stopping is not None
+    assert ("stop_work" in opened) == (stopping and bool(world.models or world.running))
