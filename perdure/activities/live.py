@@ -1,0 +1,135 @@
+"""Live: what a model call has so far, bounded, for those who watch and for the attempt that may follow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, assert_never
+
+from pydantic import ValidationError
+from pydantic_core import to_json
+
+from perdure.contracts.activities import LiveText, ModelCall
+from perdure.contracts.messages import AssistantMessage, FinishReason
+from perdure.contracts.usage import Cost, Usage
+from perdure.providers.stream import (
+    Assembler,
+    CallPiece,
+    FinishPiece,
+    OpaquePiece,
+    Piece,
+    ReasoningPiece,
+    StartPiece,
+    TextPiece,
+    UsagePiece,
+)
+
+TEXT_BYTES = 64 * 1024
+REASONING_BYTES = 48 * 1024
+"""Together with the rest these stay below 128 KiB, from where on payloads would be stored outside, once per beat."""
+
+
+class Window:
+    """The newest part of a growing text, at most ``limit`` bytes of it as JSON.
+
+    When it is full its older half leaves at once, so that its start stays where it is for long: a reader that knows a
+    start sees text being added and nothing else.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self.text = ""
+        self.offset = 0
+        self._limit = limit
+        self._size = 0
+
+    def add(self, piece: str) -> None:
+        """Append ``piece``."""
+        self.text += piece
+        self._size += _size(piece)
+        if self._size > self._limit:
+            self._shorten()
+
+    def _shorten(self) -> None:
+        kept = self.text[-self._limit // 2 :]
+        while _size(kept) > self._limit // 2:
+            kept = kept[len(kept) // 2 or 1 :]
+        self.offset += len(self.text) - len(kept)
+        self.text, self._size = kept, _size(kept)
+
+
+def _size(text: str) -> int:
+    return len(to_json(text)) - 2
+
+
+class Attempt:
+    """One attempt of a model call: the message in the making, and what all attempts so far have taken."""
+
+    def __init__(self, call: ModelCall, number: int, earlier: Sequence[Any] = ()) -> None:
+        """``earlier`` are the heartbeat details that the previous attempt left, whatever release wrote them."""
+        self._assembler = Assembler(call.message_id, call.model, number)
+        self._number = number
+        self._earlier = _taken(earlier)
+        self._text = Window(TEXT_BYTES)
+        self._reasoning = Window(REASONING_BYTES)
+        self._asked = False
+        self._answered = False
+
+    def ask(self) -> None:
+        """Note that a request goes out now: it counts, whatever comes of it."""
+        self._asked = True
+
+    def add(self, piece: Piece) -> bool:
+        """Take in a piece of the answer. Whether `live` tells more than before."""
+        self._assembler.add(piece)
+        self._answered = True
+        match piece:
+            case TextPiece(text=text):
+                self._text.add(text)
+            case ReasoningPiece(text=text):
+                self._reasoning.add(text)
+            case UsagePiece():
+                pass
+            case StartPiece() | CallPiece() | OpaquePiece() | FinishPiece():
+                return False
+            case _:
+                assert_never(piece)
+        return True
+
+    @property
+    def usage(self) -> Usage:
+        """Of all attempts so far."""
+        return self._earlier[0] + (self._assembler.usage if self._asked else Usage())
+
+    @property
+    def cost(self) -> Cost:
+        """Of all attempts so far. One that failed before any answer came cost nothing."""
+        return self._earlier[1] + (self._assembler.cost if self._answered else Cost())
+
+    @property
+    def live(self) -> LiveText:
+        """The heartbeat details."""
+        return LiveText(
+            message_id=self._assembler.message_id,
+            attempt=self._number,
+            text=self._text.text,
+            text_offset=self._text.offset,
+            reasoning=self._reasoning.text,
+            reasoning_offset=self._reasoning.offset,
+            usage=self.usage,
+            cost=self.cost,
+        )
+
+    def message(self, finish: FinishReason | None = None) -> AssistantMessage:
+        """The message so far, with what it took in all. ``finish`` overrides what the provider said."""
+        taken = {"usage": self.usage, "cost": self.cost}
+        return self._assembler.message(finish).model_copy(update=taken)
+
+
+def _taken(details: Sequence[Any]) -> tuple[Usage, Cost]:
+    if details:
+        try:
+            live = LiveText.model_validate(details[0])
+        except ValidationError:
+            # Another release wrote them: what it counted is lost, the call is not.
+            return Usage(), Cost()
+        return live.usage, live.cost
+    return Usage(), Cost()

@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic_core import to_json
+
+from perdure.activities.live import REASONING_BYTES, TEXT_BYTES, Attempt, Window
+from perdure.contracts.activities import LiveText
+from perdure.contracts.usage import Cost, Usage
+from perdure.providers.stream import CallPiece, FinishPiece, ReasoningPiece, StartPiece, TextPiece, UsagePiece
+from tests.activities.runs import Run, said
+
+CALL = Run((said(1),)).call()
+OFFLOADED = 128 * 1024
+LEFT = LiveText(
+    message_id="t1s1",
+    attempt=1,
+    text="old",
+    usage=Usage(requests=2, input_tokens=7),
+    cost=Cost(nano_dollars=5, unpriced=1),
+)
+
+
+@given(st.lists(st.text(max_size=40), max_size=60), st.integers(8, 200))
+def test_a_window_is_the_bounded_tail_of_the_whole_text(pieces: list[str], limit: int) -> None:
+    window, whole = Window(limit), ""
+    for piece in pieces:
+        window.add(piece)
+        whole += piece
+        assert window.text == whole[window.offset :]
+        assert len(to_json(window.text)) - 2 <= limit
+
+
+def test_a_window_keeps_everything_that_fits() -> None:
+    window = Window(100)
+    window.add("a" * 100)
+    assert (window.offset, len(window.text)) == (0, 100)
+
+
+def test_a_full_window_drops_its_older_half_at_once() -> None:
+    window = Window(1_000)
+    offsets = set()
+    for _ in range(5_000):
+        window.add("a")
+        offsets.add(window.offset)
+    assert len(offsets) <= 15
+
+
+def test_one_huge_piece_leaves_its_tail() -> None:
+    window = Window(1_000)
+    window.add("a" * 1_000_000 + "z")
+    assert window.text.endswith("z")
+    assert window.offset + len(window.text) == 1_000_001
+
+
+def test_live_text_stays_below_the_size_at_which_payloads_are_stored_outside() -> None:
+    attempt = Attempt(CALL, 1)
+    attempt.ask()
+    for _ in range(3_000):
+        attempt.add(TextPiece('"\n\u2028ü' * 20))
+        attempt.add(ReasoningPiece("\\\t\x00" * 20))
+        assert len(attempt.live.model_dump_json()) < OFFLOADED
+    assert TEXT_BYTES + REASONING_BYTES < OFFLOADED
+    assert attempt.message("interrupted").text == '"\n\u2028ü' * 20 * 3_000
+
+
+def test_text_reasoning_and_usage_are_worth_telling_and_the_rest_is_not() -> None:
+    attempt = Attempt(CALL, 1)
+    assert attempt.add(TextPiece("a"))
+    assert attempt.add(ReasoningPiece("b"))
+    assert attempt.add(UsagePiece(Usage(output_tokens=1)))
+    assert not attempt.add(StartPiece("m"))
+    assert not attempt.add(CallPiece(0, name="x"))
+    assert not attempt.add(FinishPiece("stop"))
+    assert (attempt.live.text, attempt.live.reasoning) == ("a", "b")
+
+
+def test_an_attempt_adds_to_what_earlier_ones_took() -> None:
+    attempt = Attempt(CALL, 2, [LEFT.model_dump(mode="json")])
+    assert (attempt.live.text, attempt.live.attempt) == ("", 2)
+    assert attempt.live.usage == LEFT.usage
+    attempt.ask()
+    attempt.add(UsagePiece(Usage(input_tokens=10, output_tokens=3), Cost(nano_dollars=9)))
+    assert attempt.live.usage == Usage(requests=3, input_tokens=17, output_tokens=3)
+    assert attempt.live.cost == Cost(nano_dollars=14, unpriced=1)
+    assert attempt.message("stop").usage == attempt.live.usage
+    assert attempt.message("stop").cost == attempt.live.cost
+
+
+def test_a_request_that_never_went_out_took_nothing() -> None:
+    assert Attempt(CALL, 1).message("interrupted").usage == Usage()
+    assert Attempt(CALL, 1).message("interrupted").cost == Cost()
+
+
+def test_a_request_that_was_refused_counts_and_costs_nothing() -> None:
+    attempt = Attempt(CALL.model_copy(update={"model": "openai:gpt-x"}), 1)
+    attempt.ask()
+    assert attempt.live.usage == Usage(requests=1)
+    assert attempt.live.cost == Cost()
+
+
+def test_details_that_another_release_wrote_do_no_harm() -> None:
+    broken: list[list[Any]] = [["half"], [{"message_id": 5}], [None], [[1, 2]], [{"usage": {"requests": "many"}}], [{}]]
+    for details in broken:
+        attempt = Attempt(CALL, 2, details)
+        assert attempt.live.usage == Usage()
+
+
+def test_details_with_fields_that_a_newer_release_added_are_read() -> None:
+    assert Attempt(CALL, 2, [{**LEFT.model_dump(mode="json"), "mood": "fine"}]).usage == LEFT.usage
