@@ -7,8 +7,9 @@ component, because ``link/..`` is the parent of the link's target and not of the
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from perdure.authority.capabilities import FILE_TOOL, Capability, ExecArgv, ReadPath, Unknown, WritePath
 from perdure.authority.patterns import ANY, SPLIT, STAR, TREE, UNKNOWN, is_literal, is_unknown, meets
@@ -17,6 +18,7 @@ from perdure.contracts.tools import Effect
 MAX_ALTERNATIVES = 32
 MAX_LINKS = 40
 MAX_PATH = 4096
+MAX_ROUNDS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +26,8 @@ class MachineFacts:
     """What the analysis must know of the machine that would run a command.
 
     ``home`` and ``workspace`` are absolute paths with their links resolved. ``cwd`` is where a command starts (the
-    workspace unless given). ``links`` maps absolute paths of symbolic links to their targets; ``paths_of`` tells which
-    paths are worth looking up. ``control_paths`` are this product's own files and folders: agent files, policy,
+    workspace unless given). ``links`` maps absolute paths of symbolic links to their texts; ``with_links`` finds those
+    that matter. ``control_paths`` are this product's own files and folders: agent files, policy,
     settings, blobs, databases.
     """
 
@@ -152,8 +154,48 @@ def _readings(text: str, facts: MachineFacts) -> tuple[str, ...]:
     return tuple(dict.fromkeys(readings))
 
 
+class LinkReader(Protocol):
+    """What a caller that may look at the disk tells about symbolic links. Neither method raises."""
+
+    def target(self, path: str) -> str | None:
+        """The text of the link at this absolute path; None when there is no link."""
+
+    def links_in(self, folder: str) -> Mapping[str, str]:
+        """Every link directly in the folder: absolute path to text. Empty when there is no such folder."""
+
+
+def with_links(
+    analysis: Callable[[MachineFacts], Iterable[Capability]], facts: MachineFacts, reader: LinkReader
+) -> MachineFacts:
+    """The facts with every symbolic link on the way of the paths that the analysis finds, links behind links included.
+
+    Links below a folder that a command searches recursively are not looked for.
+    """
+    links = dict(facts.links)
+    for _ in range(MAX_ROUNDS):
+        before = len(links)
+        known = replace(facts, links=links)
+        for path in paths_of(analysis(known)):
+            _look_up(path, links, reader)
+        if len(links) == before:
+            return known
+        links = dict(links)
+    return known
+
+
+def _look_up(path: str, links: dict[str, str], reader: LinkReader) -> None:
+    place = ""
+    for part in path.split("/")[1:]:
+        if not is_literal(part):
+            links.update(reader.links_in(place or "/"))
+            return
+        place = f"{place}/{part}"
+        if place not in links and (target := reader.target(place)) is not None:
+            links[place] = target
+
+
 def paths_of(capabilities: Iterable[Capability]) -> tuple[str, ...]:
-    """The fully known paths that the capabilities name: what is worth asking the machine for symbolic links."""
+    """The absolute paths that the capabilities name: where symbolic links matter."""
     named: dict[str, None] = {}
     for capability in capabilities:
         match capability:
@@ -163,4 +205,4 @@ def paths_of(capabilities: Iterable[Capability]) -> tuple[str, ...]:
                 named.update(dict.fromkeys(mentions))
             case _:
                 pass
-    return tuple(path for path in named if is_literal(path))
+    return tuple(path for path in named if path.startswith("/"))

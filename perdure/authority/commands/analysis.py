@@ -50,4 +50,7 @@ def analyse_command(text: str, facts: MachineFacts) -> CommandAnalysis:
     except UnparsableError as error:
         problem = str(error)
         recorder.unknown("syntax", problem)
+    except RecursionError:
+        problem = "nested too deeply"
+        recorder.unknown("limit", problem)
     return CommandAnalysis(text, tuple(recorder.found), problem, tree)

@@ -169,9 +169,7 @@ def _possible_names(nodes: Iterable[Node], tree: Tree) -> set[str]:
     while todo:
         node = todo.pop()
         if node.type in ("word", "raw_string") or (node.type == "variable_name" and node.parent is not None
-                                                   and node.parent.type not in ("simple_expansion", "expansion")):  # fmt: skip
-            found.update(re.findall(r"[A-Za-z_]\w*", tree.text(node)))
-        elif node.type == "string_content":
+                                                   and node.parent.type not in ("simple_expansion", "expansion")) or node.type == "string_content":  # fmt: skip
             found.update(re.findall(r"[A-Za-z_]\w*", tree.text(node)))
         todo += node.children
     return found

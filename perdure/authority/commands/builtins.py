@@ -9,8 +9,8 @@ from perdure.authority.commands.assignments import is_dangerous
 from perdure.authority.commands.options import table, take_apart
 from perdure.authority.commands.recorder import NO_STDIN, Handler, Invocation, Shell
 from perdure.authority.commands.words import Scope
-from perdure.authority.patterns import SPLIT, UNKNOWN, is_literal
 from perdure.authority.paths import MachineFacts, resolved
+from perdure.authority.patterns import SPLIT, UNKNOWN, is_literal
 
 MAX_FOLDERS = 8
 _NAME = re.compile(r"[A-Za-z_]\w*\Z")
@@ -136,8 +136,7 @@ BUILTINS: dict[str, Handler] = {
     **dict.fromkeys((".", "source"), _source),
     **dict.fromkeys(("test", "["), _test),
     **dict.fromkeys(
-        ("enable", "hash", "bind", "complete", "compopt", "shopt", "let", "mapfile", "readarray", "getopts", "fc")
-        + ("export", "declare", "typeset", "local", "readonly", "unset", "autoload", "zmodload", "setopt", "history"),
+        ("enable", "hash", "bind", "complete", "compopt", "shopt", "let", "mapfile", "readarray", "getopts", "fc", "export", "declare", "typeset", "local", "readonly", "unset", "autoload", "zmodload", "setopt", "history"),
         _unknown_meaning,
     ),
     "alias": _alias,

@@ -6,6 +6,7 @@ Configuration is code (aliases, pagers, filters, helpers): setting it, or pointi
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from perdure.authority.commands.builtins import moved
 from perdure.authority.commands.options import table, take_apart
@@ -19,19 +20,7 @@ _GLOBAL = table(
     " --html-path --man-path --info-path --attr-source:text --icase-pathspecs --no-lazy-fetch --super-prefix:text"
 )
 _READS = frozenset(
-    ("status", "log", "diff", "show", "rev-parse", "ls-files", "ls-tree", "blame", "annotate", "describe", "shortlog")
-    + ("cat-file", "rev-list", "name-rev", "merge-base", "grep", "for-each-ref", "show-ref", "count-objects", "cherry")
-    + (
-        "check-ignore",
-        "check-attr",
-        "diff-tree",
-        "diff-index",
-        "diff-files",
-        "whatchanged",
-        "show-branch",
-        "range-diff",
-    )
-    + ("version", "verify-commit", "verify-tag", "fsck")
+    ("status", "log", "diff", "show", "rev-parse", "ls-files", "ls-tree", "blame", "annotate", "describe", "shortlog", "cat-file", "rev-list", "name-rev", "merge-base", "grep", "for-each-ref", "show-ref", "count-objects", "cherry", "check-ignore", "check-attr", "diff-tree", "diff-index", "diff-files", "whatchanged", "show-branch", "range-diff", "version", "verify-commit", "verify-tag")
 )
 _TAKES_PATHS = frozenset(("diff", "grep", "blame", "log", "show", "annotate", "ls-files", "cat-file", "add", "commit"))
 _LISTS: dict[str, re.Pattern[str]] = {
@@ -49,34 +38,7 @@ _LISTS: dict[str, re.Pattern[str]] = {
     "symbolic-ref": re.compile(r"--short\Z|-q\Z"),
 }  # fmt: skip
 _CHANGES = frozenset(
-    (
-        "add",
-        "commit",
-        "push",
-        "pull",
-        "fetch",
-        "clone",
-        "init",
-        "checkout",
-        "switch",
-        "restore",
-        "reset",
-        "merge",
-        "rebase",
-    )
-    + ("cherry-pick", "revert", "rm", "mv", "clean", "apply", "am", "format-patch", "archive", "bundle", "gc", "prune")
-    + ("ls-remote", "update-index", "update-ref", "hash-object", "write-tree", "commit-tree", "read-tree", "repack")
-    + (
-        "sparse-checkout",
-        "maintenance",
-        "replace",
-        "request-pull",
-        "rerere",
-        "interpret-trailers",
-        "pack-refs",
-        "unpack-objects",
-        "mktag",
-    )
+    ("add", "commit", "push", "pull", "fetch", "clone", "init", "checkout", "switch", "restore", "reset", "merge", "rebase", "cherry-pick", "revert", "rm", "mv", "clean", "apply", "am", "format-patch", "archive", "bundle", "gc", "prune", "ls-remote", "update-index", "update-ref", "hash-object", "write-tree", "commit-tree", "read-tree", "repack", "sparse-checkout", "maintenance", "replace", "request-pull", "rerere", "interpret-trailers", "pack-refs", "unpack-objects", "mktag")
 )
 _RISKY = re.compile(
     r"--(?:ext-diff|textconv|filters|open-files|exec|upload|receive|config|templ|extcmd|tool|remote|contents|ignore-revs"
@@ -150,7 +112,7 @@ def _subcommand(call: Invocation, name: str, words: tuple[str, ...], shell: Shel
 
 
 def _writes(words: tuple[str, ...], recorder: Recorder, scope: Scope) -> None:
-    for word, following in zip(words, (*words[1:], UNKNOWN), strict=True):
+    for word, following in pairwise((*words, UNKNOWN)):
         if found := _WRITES.match(word):
             target = next((group for group in found.groups() if group), following)
             recorder.write(target, "git", scope, recursive=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from perdure.authority.commands.options import take_apart, table
+from perdure.authority.commands.options import table, take_apart
 from perdure.authority.commands.recorder import Handler, Invocation, Shell
 from perdure.authority.patterns import UNKNOWN, is_unknown
 

@@ -33,10 +33,11 @@ class Table:
     options: Mapping[str, Option]
     numbers: bool = False
 
-    @property
-    def harmless(self) -> bool:
-        """Whether no option does more than read: then a file whose name looks like an option changes nothing."""
-        return all(option.meaning in ("flag", "text", "read") for option in self.options.values())
+    def harmless(self, word: str) -> bool:
+        """Whether a word that may turn out to be an option changes nothing: no option of the program does more than
+        read, and none that reads could take a path out of the word."""
+        meanings = {option.meaning for option in self.options.values()}
+        return meanings <= {"flag", "text"} or (meanings <= {"flag", "text", "read"} and "/" not in word)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,7 @@ def take_apart(words: Sequence[str], known: Table, *, stop_at_operand: bool = Fa
                 continue
             _cluster(word, queue, known, given, strange)
         else:
-            if may_be_option(word) and not (known.harmless and ("/" not in word or word[0] == TREE)):
+            if may_be_option(word) and not known.harmless(word):
                 strange.append(word)
             operands.append(word)
             if stop_at_operand:

@@ -20,8 +20,8 @@ from perdure.authority.capabilities import (
 )
 from perdure.authority.commands.options import Line, Table, take_apart
 from perdure.authority.commands.words import Scope
-from perdure.authority.patterns import UNKNOWN, is_unknown
 from perdure.authority.paths import MachineFacts, expanded_home, resolved
+from perdure.authority.patterns import UNKNOWN, is_unknown
 
 MAX_MENTIONS = 400
 _PATHLIKE = re.compile(r"[^\s'\"`(){}\[\],;:=<>|&$]+")

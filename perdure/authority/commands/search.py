@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 
 from perdure.authority.commands.options import table, take_apart
@@ -10,80 +11,11 @@ from perdure.authority.patterns import ANY, DOTSTAR, SPLIT, TREE, UNKNOWN, is_li
 
 _TESTS = {
     **dict.fromkeys(
-        (
-            "-amin",
-            "-atime",
-            "-cmin",
-            "-ctime",
-            "-mmin",
-            "-mtime",
-            "-fstype",
-            "-gid",
-            "-group",
-            "-ilname",
-            "-iname",
-            "-inum",
-        )
-        + (
-            "-ipath",
-            "-iregex",
-            "-iwholename",
-            "-links",
-            "-lname",
-            "-name",
-            "-path",
-            "-perm",
-            "-regex",
-            "-size",
-            "-type",
-        )
-        + (
-            "-uid",
-            "-used",
-            "-user",
-            "-wholename",
-            "-xtype",
-            "-maxdepth",
-            "-mindepth",
-            "-regextype",
-            "-printf",
-            "-context",
-        )
-        + ("-newermt", "-newerct", "-newerat", "-D", "-B", "-Bmin"),
+        ("-amin", "-atime", "-cmin", "-ctime", "-mmin", "-mtime", "-fstype", "-gid", "-group", "-ilname", "-iname", "-inum", "-ipath", "-iregex", "-iwholename", "-links", "-lname", "-name", "-path", "-perm", "-regex", "-size", "-type", "-uid", "-used", "-user", "-wholename", "-xtype", "-maxdepth", "-mindepth", "-regextype", "-printf", "-context", "-newermt", "-newerct", "-newerat", "-D", "-B", "-Bmin"),
         1,
     ),
     **dict.fromkeys(
-        ("-daystart", "-depth", "-d", "-follow", "-ignore_readdir_race", "-noignore_readdir_race", "-mount", "-xdev")
-        + (
-            "-nowarn",
-            "-warn",
-            "-empty",
-            "-executable",
-            "-false",
-            "-nogroup",
-            "-nouser",
-            "-readable",
-            "-true",
-            "-writable",
-        )
-        + (
-            "-print",
-            "-print0",
-            "-ls",
-            "-prune",
-            "-quit",
-            "-not",
-            "-and",
-            "-a",
-            "-or",
-            "-o",
-            "!",
-            "(",
-            ")",
-            ",",
-            "-help",
-        )
-        + ("-version", "--version", "--help", "-E", "-X", "-x", "-s"),
+        ("-daystart", "-depth", "-d", "-follow", "-ignore_readdir_race", "-noignore_readdir_race", "-mount", "-xdev", "-nowarn", "-warn", "-empty", "-executable", "-false", "-nogroup", "-nouser", "-readable", "-true", "-writable", "-print", "-print0", "-ls", "-prune", "-quit", "-not", "-and", "-a", "-or", "-o", "!", "(", ")", ",", "-help", "-version", "--version", "--help", "-E", "-X", "-x", "-s"),
         0,
     ),
 }
@@ -140,7 +72,7 @@ def _names(words: list[str]) -> tuple[str, ...]:
     """The file names that can be found, when the tests say so: only simple expressions are understood, else any."""
     if any(word in ("-o", "-or", "!", "-not", ",", "(") for word in words):
         return ("",)
-    for option, value in zip(words, words[1:], strict=False):
+    for option, value in itertools.pairwise(words):
         if option in ("-name", "-iname") and is_literal(value) and "\\" not in value and "[" not in value:
             return (value.replace("*", DOTSTAR).replace("?", ANY),)
     return ("",)

@@ -13,20 +13,20 @@ from tree_sitter import Node
 
 from perdure.authority.capabilities import Unknown
 from perdure.authority.commands import assignments, redirects
+from perdure.authority.commands.developer import is_version_query
 from perdure.authority.commands.grammar import Tree, UnparsableError, parse
 from perdure.authority.commands.programs import HANDLERS
 from perdure.authority.commands.recorder import NO_STDIN, UNKNOWN_STDIN, Invocation, Recorder, Stdin
 from perdure.authority.commands.words import Scope, Words
 from perdure.authority.commands.writers import delete_like
-from perdure.authority.patterns import SPLIT, UNKNOWN, is_literal, shown
 from perdure.authority.paths import resolved
+from perdure.authority.patterns import SPLIT, UNKNOWN, is_literal, shown
 
 MAX_DEPTH = 12
 MAX_RUNS = 500
 _SYSTEM_FOLDERS = frozenset(("/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/usr/local/sbin"))
 _KEYWORDS = frozenset(
-    ("{", "}", "if", "then", "else", "elif", "fi", "do", "done", "case", "esac", "while", "until", "for", "select")
-    + ("function", "in", "[[", "]]", "!", "((", "))")
+    ("{", "}", "if", "then", "else", "elif", "fi", "do", "done", "case", "esac", "while", "until", "for", "select", "function", "in", "[[", "]]", "!", "((", "))")
 )
 _TRANSPARENT = frozenset(("list", "do_group", "elif_clause", "else_clause", "if_statement", "negated_command"))
 _REDIRECTS = frozenset(("file_redirect", "herestring_redirect", "heredoc_redirect"))
@@ -89,7 +89,9 @@ class Walker:
             self._unknown_command(name, words, stdin)
             return
         call = Invocation(self._program(name), words, stdin)
-        if (handler := HANDLERS.get(call.program)) is not None:
+        if is_version_query(call):
+            self.recorder.executes_freely(call)
+        elif (handler := HANDLERS.get(call.program)) is not None:
             handler(call, self)
         else:
             self.recorder.executes(call, self.scope)

@@ -15,8 +15,8 @@ from tree_sitter import Node
 
 from perdure.authority.capabilities import Unknown
 from perdure.authority.commands.grammar import Tree, UnparsableError, literal_spans
-from perdure.authority.patterns import ANY, MARKS, SPLIT, STAR, UNKNOWN
 from perdure.authority.paths import MachineFacts, expanded_home
+from perdure.authority.patterns import ANY, MARKS, SPLIT, STAR, UNKNOWN
 
 MAX_WORDS = 64
 _BRACE, _UNBRACE, _COMMA, _BRACKET, _UNBRACKET, _TILDE = "\x0e\x0f\x10\x11\x12\x13"
@@ -220,7 +220,8 @@ class Words:
         """Arithmetic on a variable evaluates the variable's text, substitutions in it included."""
         if any(child.type not in ("number", "binary_expression", "parenthesized_expression") for child in _inner(node)):
             self.note(Unknown("value", "arithmetic on a value that is not in the text"))
-        self._nested(node)
+        for child in node.children:
+            self._nested(child)
 
 
 def _inner(node: Node) -> Iterable[Node]:
