@@ -85,22 +85,22 @@ class Reply:
     """A reply whose status was good; its body is read piece by piece."""
 
     provider: str
-    _response: httpx.Response
-    _secrets: tuple[str, ...]
+    response: httpx.Response
+    secrets: tuple[str, ...] = ()
 
     @property
     def request_id(self) -> str:
-        return request_id_of(self._response.headers)
+        return request_id_of(self.response.headers)
 
     async def chunks(self) -> AsyncGenerator[bytes, None]:
         """The body, decompressed, as it comes. Raises ProviderError."""
         with typed_errors(self.provider):
-            async for chunk in self._response.aiter_bytes():
+            async for chunk in self.response.aiter_bytes():
                 yield chunk
 
     def fault(self, error: JsonValue) -> ProviderError:
         """The typed error that an error inside this good reply stands for."""
-        found = fault(self.provider, error, secrets=self._secrets)
+        found = fault(self.provider, error, secrets=self.secrets)
         found.request_id = self.request_id
         return found
 

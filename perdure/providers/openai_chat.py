@@ -14,7 +14,8 @@ from perdure.providers.catalogue import Endpoint, ProviderSettings
 from perdure.providers.chat_decoding import ChatDecoder
 from perdure.providers.chat_encoding import encode, tool_names
 from perdure.providers.completion import whole
-from perdure.providers.http import Http
+from perdure.providers.dialects import Dialect
+from perdure.providers.http import Http, Reply
 from perdure.providers.payloads import Done, payloads
 from perdure.providers.stream import CallPiece, Piece
 
@@ -64,18 +65,27 @@ class ChatProvider:
     async def _pieces(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
         names = tool_names(request)
         body = encode(request, self._dialect, provider=self.name, origin=self.origin, names=names)
-        async with self._http.post("/chat/completions", body) as reply:
-            decoder = ChatDecoder(reply, self._dialect, self.origin)
+        async with (
+            self._http.post("/chat/completions", body) as reply,
+            aclosing(decoded(reply, self._dialect, self.origin)) as pieces,
+        ):
+            async for piece in pieces:
+                yield replace(piece, name=names.ours(piece.name)) if isinstance(piece, CallPiece) else piece
 
-            def patience() -> float | None:
-                return DRAIN if decoder.done else LINGER if decoder.finished else None
 
-            async with aclosing(payloads(reply, patience)) as values:
-                async for value in values:
-                    if isinstance(value, Done):
-                        decoder.close()
-                        continue
-                    for piece in decoder.feed(value):
-                        yield replace(piece, name=names.ours(piece.name)) if isinstance(piece, CallPiece) else piece
-            for piece in decoder.end():
+async def decoded(reply: Reply, dialect: Dialect, origin: str) -> AsyncGenerator[Piece, None]:
+    """The pieces of one reply, with tool names as the server knows them. Raises ProviderError."""
+    decoder = ChatDecoder(reply, dialect, origin)
+
+    def patience() -> float | None:
+        return DRAIN if decoder.done else LINGER if decoder.finished else None
+
+    async with aclosing(payloads(reply, patience)) as values:
+        async for value in values:
+            if isinstance(value, Done):
+                decoder.close()
+                continue
+            for piece in decoder.feed(value):
                 yield piece
+    for piece in decoder.end():
+        yield piece
