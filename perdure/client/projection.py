@@ -85,6 +85,11 @@ class Projection:
         """The execution that the run goes on in, when this one handed over."""
         return self._successor
 
+    @property
+    def unread(self) -> bool:
+        """Whether the history holds something that no worker has taken in yet, such as a signal."""
+        return not self._closed and bool(self._task.orders or self._task.results)
+
     async def take(self, events: Iterable[HistoryEvent]) -> list[DurableEvent]:
         """Read a batch of events as the server gave it, whole; the durable events that follow, with positions."""
         told: list[DurableEvent] = []
