@@ -71,8 +71,10 @@ class Attendant:
         """See to what waits now; ``quiet`` says whether everything that came was read."""
         if not self._concerned():
             return None
-        state = (await self._client.history(self._run_id)).state
-        if state is None or not quiet():
+        history = await self._client.history(self._run_id)
+        state = history.state
+        # What was sent while no worker ran may decide what waits; an event tells when one has taken it in.
+        if state is None or history.unread or not quiet():
             return None
         if self.idle:
             return self._rest() if state.status == "idle" else None
