@@ -7,6 +7,7 @@ are known to be secret, fields that are named like one, and text that has the fo
 
 from __future__ import annotations
 
+import functools
 import logging
 import re
 import sys
@@ -15,6 +16,7 @@ from typing import IO, Any
 
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
+from temporalio.runtime import LogForwardingConfig, LoggingConfig, Runtime, TelemetryConfig, TelemetryFilter
 
 from perdure.worker.settings import Settings
 
@@ -77,11 +79,36 @@ class Redaction:
                 return self.text(repr(value))
 
 
+@functools.cache
+def forward_core_logs() -> None:
+    """Have the SDK's native core log through Python. By itself it writes to the error stream, past every filter.
+
+    Holds for clients that are made afterwards.
+    """
+    forwarding = LogForwardingConfig(
+        logging.getLogger("temporalio.core"),
+        append_target_to_name=False,
+        prepend_target_on_message=False,
+        append_log_fields_to_message=False,
+    )
+    levels = TelemetryFilter(core_level="WARN", other_level="ERROR")
+    telemetry = TelemetryConfig(logging=LoggingConfig(filter=levels, forwarding=forwarding))
+    Runtime.set_default(Runtime(telemetry=telemetry), error_if_already_set=False)
+
+
+def core_fields(logger: WrappedLogger, method: str, line: EventDict) -> EventDict:
+    """A structlog processor that puts the fields of a line of the native core among the line's own."""
+    core = line.pop("temporal_log", None)
+    return line if core is None else {**core.fields, "target": core.target, **line}
+
+
 def configure_logging(settings: Settings, environ: Mapping[str, str], stream: IO[str] | None = None) -> None:
     """Have everything that is logged go to ``stream`` (default: the error stream), filtered, in the settings' form.
 
-    Replaces what was configured before, of structlog and of the root of the standard library's loggers.
+    Replaces what was configured before, of structlog and of the root of the standard library's loggers. To be called
+    before the first Temporal client is made: see `forward_core_logs`.
     """
+    forward_core_logs()
     out = stream or sys.stderr
     as_text = settings.log_format == "text" or (settings.log_format == "auto" and out.isatty())
     shared: list[Processor] = [
@@ -90,6 +117,7 @@ def configure_logging(settings: Settings, environ: Mapping[str, str], stream: IO
         structlog.stdlib.add_logger_name,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.stdlib.ExtraAdder(),
+        core_fields,
         structlog.stdlib.PositionalArgumentsFormatter(),
     ]
     last: list[Processor] = [

@@ -155,8 +155,8 @@ class Settings(FileRecord):
         DEFAULT_IDLE_TIMEOUT, A_DURATION, "How long a conversation rests before it is closed."
     )
 
-    heartbeat_timeout: Duration = setting(
-        Patience().heartbeat, A_DURATION, "Silence of a call after which its worker counts as dead."
+    heartbeat_timeout: Annotated[Duration, Field(ge=timedelta(seconds=1))] = setting(
+        Patience().heartbeat, "a duration of 1s or more", "Silence of a call after which its worker counts as dead."
     )
     heartbeat_throttle: Annotated[Duration, Field(le=timedelta(seconds=1))] = setting(
         timedelta(milliseconds=200),

@@ -98,6 +98,17 @@ async def test_a_variable_that_is_no_setting_is_warned_of(start_worker: StartWor
     worker.until('"ready"')
 
 
+async def test_the_native_core_logs_in_the_same_form(
+    temporal_client: Client, start_worker: StartWorker, task_queue: str
+) -> None:
+    worker = start_worker(model="demo:demo")
+    handle = await temporal_client.start_workflow("NoSuchWorkflow", id=unique("run"), task_queue=task_queue)
+    line = json.loads(worker.until("Failing workflow task"))
+    assert (line["logger"], line["level"]) == ("temporalio.core", "warning")
+    assert "NoSuchWorkflow" in line["failure"]
+    await handle.terminate()
+
+
 @pytest.mark.parametrize(
     ("settings", "status", "said"),
     [
