@@ -28,13 +28,19 @@ def call_result(part: CallPart, status: ResultStatus, text: str) -> ToolMessage:
 
 def tool_result(part: CallPart, returned: Any) -> ToolMessage:
     """The result of ``part`` whose activity returned ``returned``: a `ToolOutput`, or any JSON of a foreign worker."""
-    try:
-        output = ToolOutput.model_validate(returned)
-    except ValidationError:
-        text = returned if isinstance(returned, str) else json.dumps(returned, ensure_ascii=False)
-        output = ToolOutput(text=text, data=returned)
+    output = _output(returned)
     result = call_result(part, output.status, output.text)
     return result.model_copy(update={"data": output.data})
+
+
+def _output(returned: Any) -> ToolOutput:
+    if isinstance(returned, dict) and "text" in returned and returned.keys() <= ToolOutput.model_fields.keys():
+        try:
+            return ToolOutput.model_validate(returned)
+        except ValidationError:
+            pass  # A foreign worker's object that only looks like ours.
+    text = returned if isinstance(returned, str) else json.dumps(returned, ensure_ascii=False)
+    return ToolOutput(text=text, data=returned)
 
 
 def cannot_run(state: State, call: Call) -> ToolMessage | None:

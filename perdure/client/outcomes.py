@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
 from google.protobuf.timestamp_pb2 import Timestamp
-from temporalio.api.common.v1 import Payload, Payloads
+from temporalio.api.common.v1 import Payloads
 from temporalio.api.enums.v1 import EventType
 from temporalio.api.history.v1 import HistoryEvent
 from temporalio.converter import DataConverter
 from temporalio.exceptions import CancelledError
 
-from perdure.brain.results import tool_result
 from perdure.contracts.activities import Judgement, ResolvedAgent
 from perdure.contracts.continuation import Continuation
 from perdure.contracts.errors import InvalidInputError
@@ -23,19 +21,17 @@ from perdure.contracts.failures import Failure
 from perdure.contracts.messages import AssistantMessage
 from perdure.contracts.names import AUTHORIZE, CALL_MODEL, RESOLVE_AGENT
 from perdure.contracts.outcomes import (
-    AgentRejected,
-    AgentResolved,
     AnyOutcome,
     CallsJudged,
     CallsSettled,
     CancelReceived,
     ClockReached,
-    ModelReply,
     Received,
 )
 from perdure.contracts.requests import RunRequest
 from perdure.contracts.state import State
-from perdure.workflows.failures import error_verdicts, failure_of, lost_result, model_outcome
+from perdure.workflows.failures import failure_of
+from perdure.workflows.given import Lost, agent_outcome, model_outcome, result_of, unreadable, verdicts_of
 from perdure.workflows.orders import read_order, read_start
 
 
@@ -81,40 +77,32 @@ class OutcomeReader:
             return CancelReceived(at=at)
         if kind == EventType.EVENT_TYPE_ACTIVITY_TASK_COMPLETED:
             completed = event.activity_task_completed_event_attributes
-            name, key = self._scheduled.pop(completed.scheduled_event_id)
-            return await self._completed(name, key, completed.result, state, at)
-        if kind == EventType.EVENT_TYPE_ACTIVITY_TASK_FAILED:
+            return await self._ended(completed.scheduled_event_id, completed.result, state, at)
+        return await self._ended(*await self._loss(event), state, at)
+
+    async def _loss(self, event: HistoryEvent) -> tuple[int, Lost]:
+        if event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_FAILED:
             failed = event.activity_task_failed_event_attributes
-            return self._lost(
-                failed.scheduled_event_id, await self._converter.decode_failure(failed.failure), state, at
-            )
-        if kind == EventType.EVENT_TYPE_ACTIVITY_TASK_TIMED_OUT:
+            return failed.scheduled_event_id, Lost(await self._converter.decode_failure(failed.failure))
+        if event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_TIMED_OUT:
             late = event.activity_task_timed_out_event_attributes
-            error = await self._converter.decode_failure(late.failure)
-            return self._lost(late.scheduled_event_id, error, state, at)
+            return late.scheduled_event_id, Lost(await self._converter.decode_failure(late.failure))
         canceled = event.activity_task_canceled_event_attributes
-        return self._lost(canceled.scheduled_event_id, CancelledError("Stopped"), state, at)
+        return canceled.scheduled_event_id, Lost(CancelledError("Stopped"))
 
-    async def _completed(
-        self, name: str, key: str, result: Payloads, state: State | None, at: datetime
+    async def _ended(
+        self, scheduled: int, result: Payloads | Lost, state: State | None, at: datetime
     ) -> AnyOutcome | None:
-        if name == CALL_MODEL:
-            (message,) = await self._decode(result, AssistantMessage)
-            return ModelReply(at=at, message=message)
-        call = state.turn.call(key) if state and state.turn else None
-        if call is None:
-            return None
-        (returned,) = await self._decode(result)
-        return CallsSettled(at=at, results=(tool_result(call.part, returned),))
-
-    def _lost(self, scheduled: int, cause: BaseException, state: State | None, at: datetime) -> AnyOutcome | None:
         name, key = self._scheduled.pop(scheduled)
         if state is None or state.turn is None:
             return None
         if name == CALL_MODEL:
-            return model_outcome(key, state.agent.model if state.agent else "", cause, at)
+            model = state.agent.model if state.agent else ""
+            return model_outcome(key, model, await self._given(result, AssistantMessage), at)
         call = state.turn.call(key)
-        return CallsSettled(at=at, results=(lost_result(call.part, cause),)) if call else None
+        if call is None:
+            return None
+        return CallsSettled(at=at, results=(result_of(call.part, await self._given(result, Any)),))
 
     async def marker(self, event: HistoryEvent, state: State | None, at: datetime) -> AnyOutcome | None:
         """What a local activity gave; None for other markers."""
@@ -125,18 +113,14 @@ class OutcomeReader:
         about = json.loads(data.payloads[0].data)
         name, key = about.get("activity_type", ""), about.get("activity_id", "")
         at = max(at, _parsed(about.get("complete_time")) or at)
-        cause = await self._converter.decode_failure(marker.failure) if marker.HasField("failure") else None
+        failed = marker.HasField("failure")
+        result = Lost(await self._converter.decode_failure(marker.failure)) if failed else marker.details["result"]
         if name == RESOLVE_AGENT:
-            if cause is not None:
-                return AgentRejected(at=at, failure=failure_of(cause))
-            (resolved,) = await self._decode(marker.details["result"], ResolvedAgent)
-            return AgentResolved(at=at, agent=resolved.agent)
+            return agent_outcome(await self._given(result, ResolvedAgent), at)
         if name == AUTHORIZE:
-            if cause is not None:
-                humans = state.request.humans if state else "none"
-                return CallsJudged(at=at, verdicts=error_verdicts(tuple(key.split(",")), humans, cause))
-            (judgement,) = await self._decode(marker.details["result"], Judgement)
-            return CallsJudged(at=at, verdicts=judgement.verdicts)
+            humans = state.request.humans if state else "none"
+            verdicts = verdicts_of(tuple(key.split(",")), humans, await self._given(result, Judgement))
+            return CallsJudged(at=at, verdicts=verdicts)
         return None
 
     async def end_failure(self, event: HistoryEvent) -> Failure | None:
@@ -153,11 +137,19 @@ class OutcomeReader:
             case _:
                 return None
 
-    async def _decode(self, payloads: Payloads | Iterable[Payload], hint: type | None = None) -> list[Any]:
-        listed = list(payloads.payloads) if isinstance(payloads, Payloads) else list(payloads)
+    async def _given(self, result: Payloads | Lost, kind: Any) -> Any:
+        """What an activity gave, read as the workflow reads it."""
+        if isinstance(result, Lost):
+            return result
+        try:
+            return (await self._decode(result, kind))[0]
+        except Exception:  # noqa: BLE001 - whatever a converter raises, as in the workflow
+            return unreadable(kind)
+
+    async def _decode(self, payloads: Payloads, kind: Any = Any) -> list[Any]:
         # A large history decodes for seconds: others in this process must go on meanwhile.
         await asyncio.sleep(0)
-        return await self._converter.decode(listed, [hint] if hint else None)
+        return await self._converter.decode(list(payloads.payloads), [kind] * len(payloads.payloads))
 
 
 def time_of(stamp: Timestamp) -> datetime:

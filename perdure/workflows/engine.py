@@ -8,13 +8,12 @@ from datetime import datetime
 from typing import Any, assert_never
 
 from temporalio import workflow
-from temporalio.exceptions import ActivityError
 from temporalio.workflow import ActivityHandle
 
 from perdure.brain.ending import ended, wake_at
 from perdure.brain.loop import Loop
 from perdure.brain.resume import resume
-from perdure.contracts.activities import Patience
+from perdure.contracts.activities import Patience, ResolvedAgent
 from perdure.contracts.continuation import Continuation
 from perdure.contracts.instructions import (
     AskHumans,
@@ -27,10 +26,11 @@ from perdure.contracts.instructions import (
     SettleCalls,
     StopWork,
 )
-from perdure.contracts.outcomes import AgentResolved, AnyOutcome, ClockReached
+from perdure.contracts.outcomes import AnyOutcome, ClockReached
 from perdure.contracts.requests import RunRequest
 from perdure.contracts.state import State
 from perdure.workflows import executors
+from perdure.workflows.given import agent_outcome
 from perdure.workflows.visibility import Visibility
 
 LARGEST_HAND_OVER = 1024 * 1024
@@ -133,13 +133,11 @@ class Engine:
                 assert_never(instruction)
 
     async def _resolve_agent(self, state: State) -> AnyOutcome:
-        try:
-            resolved = await executors.resolve_agent(state)
-        except ActivityError as error:
-            return executors.rejected(error)
-        self._patience = resolved.patience
-        self._visibility.enabled = resolved.search_attributes
-        return AgentResolved(at=workflow.now(), agent=resolved.agent)
+        given = await executors.resolve_agent(state)
+        if isinstance(given, ResolvedAgent):
+            self._patience = given.patience
+            self._visibility.enabled = given.search_attributes
+        return agent_outcome(given, workflow.now())
 
     def _call_tools(self, state: State, instruction: CallTools) -> None:
         assert state.turn is not None

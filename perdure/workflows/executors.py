@@ -11,43 +11,39 @@ from datetime import timedelta
 from typing import Any
 
 from temporalio import workflow
-from temporalio.common import RetryPolicy
+from temporalio.common import RawValue, RetryPolicy
 from temporalio.exceptions import ActivityError
 from temporalio.workflow import ActivityCancellationType, ActivityHandle
 
 from perdure.brain.inputs import agent_query, call_context, judge_request
-from perdure.brain.results import tool_result
 from perdure.contracts.activities import Judgement, ModelCall, Patience, ResolvedAgent
 from perdure.contracts.instructions import AuthorizeCalls, CallModel
 from perdure.contracts.messages import AssistantMessage
 from perdure.contracts.names import AUTHORIZE, CALL_MODEL, RESOLVE_AGENT
-from perdure.contracts.outcomes import AgentRejected, AnyOutcome, CallsJudged, CallsSettled, ModelReply
+from perdure.contracts.outcomes import AnyOutcome, CallsJudged, CallsSettled
 from perdure.contracts.state import Call, State
 from perdure.contracts.tools import ToolSpec
-from perdure.workflows.failures import error_verdicts, failure_of, lost_result
-from perdure.workflows.failures import model_outcome as unanswered
+from perdure.workflows import given as outcomes
+from perdure.workflows.given import Lost, unreadable
 
 LOCAL_DEADLINE = timedelta(seconds=10)
 """Of local activities: updates and queries of the run wait for them, so they do short work only."""
 
 
-def resolve_agent(state: State) -> ActivityHandle[ResolvedAgent]:
-    """Start finding and freezing the run's agent."""
-    return workflow.start_local_activity(
+async def resolve_agent(state: State) -> ResolvedAgent | Lost:
+    """Find and freeze the run's agent."""
+    handle = workflow.start_local_activity(
         RESOLVE_AGENT,
         agent_query(state),
-        result_type=ResolvedAgent,
+        result_type=RawValue,
         start_to_close_timeout=LOCAL_DEADLINE,
         retry_policy=RetryPolicy(maximum_attempts=5),
     )
+    given: ResolvedAgent | Lost = await _given(handle, ResolvedAgent)
+    return given
 
 
-def rejected(error: ActivityError) -> AnyOutcome:
-    """The outcome of an agent that could not be resolved."""
-    return AgentRejected(at=workflow.now(), failure=failure_of(error.cause))
-
-
-def call_model(state: State, instruction: CallModel, patience: Patience) -> ActivityHandle[AssistantMessage]:
+def call_model(state: State, instruction: CallModel, patience: Patience) -> ActivityHandle[RawValue]:
     """Start a model call. Its input holds references only: every message stands in the history once."""
     call = ModelCall(
         run_id=state.run_id,
@@ -65,7 +61,7 @@ def call_model(state: State, instruction: CallModel, patience: Patience) -> Acti
         CALL_MODEL,
         call,
         activity_id=instruction.message_id,
-        result_type=AssistantMessage,
+        result_type=RawValue,
         start_to_close_timeout=patience.model_call,
         heartbeat_timeout=patience.heartbeat,
         retry_policy=RetryPolicy(maximum_attempts=patience.model_attempts),
@@ -74,36 +70,32 @@ def call_model(state: State, instruction: CallModel, patience: Patience) -> Acti
     )
 
 
-async def model_outcome(instruction: CallModel, handle: ActivityHandle[AssistantMessage]) -> AnyOutcome:
+async def model_outcome(instruction: CallModel, handle: ActivityHandle[RawValue]) -> AnyOutcome:
     """What the model call gave: its message, or why there is none."""
-    try:
-        return ModelReply(message=await handle, at=workflow.now())
-    except ActivityError as error:
-        return unanswered(instruction.message_id, instruction.model, error.cause, workflow.now())
+    given = await _given(handle, AssistantMessage)
+    return outcomes.model_outcome(instruction.message_id, instruction.model, given, workflow.now())
 
 
-def authorize(state: State, instruction: AuthorizeCalls) -> ActivityHandle[Judgement]:
+def authorize(state: State, instruction: AuthorizeCalls) -> ActivityHandle[RawValue]:
     """Start judging calls. A local activity: its one marker is the recorded verdict, its input is not recorded."""
     return workflow.start_local_activity(
         AUTHORIZE,
         judge_request(state, instruction.call_ids),
         activity_id=",".join(instruction.call_ids),
-        result_type=Judgement,
+        result_type=RawValue,
         start_to_close_timeout=LOCAL_DEADLINE,
         retry_policy=RetryPolicy(maximum_attempts=5),
     )
 
 
-async def judged_outcome(state: State, instruction: AuthorizeCalls, handle: ActivityHandle[Judgement]) -> AnyOutcome:
-    """The verdicts. Where judging itself failed, nothing is allowed: a human is asked, or the call is denied."""
-    try:
-        verdicts = (await handle).verdicts
-    except ActivityError as error:
-        verdicts = error_verdicts(instruction.call_ids, state.request.humans, error.cause)
+async def judged_outcome(state: State, instruction: AuthorizeCalls, handle: ActivityHandle[RawValue]) -> AnyOutcome:
+    """The verdicts, one for each call."""
+    given = await _given(handle, Judgement)
+    verdicts = outcomes.verdicts_of(instruction.call_ids, state.request.humans, given)
     return CallsJudged(at=workflow.now(), verdicts=verdicts)
 
 
-def call_tool(state: State, call: Call, spec: ToolSpec, patience: Patience) -> ActivityHandle[Any]:
+def call_tool(state: State, call: Call, spec: ToolSpec, patience: Patience) -> ActivityHandle[RawValue]:
     """Start the activity of a call. It carries a recorded allow; a tool that is not idempotent has one attempt."""
     part = call.part
     foreign = spec.task_queue is not None
@@ -111,6 +103,7 @@ def call_tool(state: State, call: Call, spec: ToolSpec, patience: Patience) -> A
         spec.name,
         args=[part.arguments or {}, call_context(state, call)],
         activity_id=part.call_id,
+        result_type=RawValue,
         task_queue=spec.task_queue,
         # The tool's own deadline ends it with a result; this bound is for a worker that hangs.
         start_to_close_timeout=spec.deadline + patience.heartbeat,
@@ -121,14 +114,26 @@ def call_tool(state: State, call: Call, spec: ToolSpec, patience: Patience) -> A
     )
 
 
-async def tool_outcome(call: Call, handle: ActivityHandle[Any]) -> AnyOutcome:
+async def tool_outcome(call: Call, handle: ActivityHandle[RawValue]) -> AnyOutcome:
     """The one result of a call."""
-    try:
-        message = tool_result(call.part, await handle)
-    except ActivityError as error:
-        message = lost_result(call.part, error.cause)
-    return CallsSettled(at=workflow.now(), results=(message,))
+    given = await _given(handle, Any)
+    return CallsSettled(at=workflow.now(), results=(outcomes.result_of(call.part, given),))
 
 
 def _glance(text: str) -> str:
     return text if len(text) <= 120 else text[:119] + "…"
+
+
+async def _given(handle: ActivityHandle[RawValue], kind: Any) -> Any:
+    """What an activity gave, read as ``kind``; `Lost` when there is nothing to read.
+
+    Read here and not by the SDK: a result that the SDK cannot read fails the workflow task for ever.
+    """
+    try:
+        raw = await handle
+    except ActivityError as error:
+        return Lost(error.cause)
+    try:
+        return workflow.payload_converter().from_payload(raw.payload, kind)
+    except Exception:  # noqa: BLE001 - whatever a converter raises: the text is left out, nobody has vouched for it
+        return unreadable(kind)

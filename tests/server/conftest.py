@@ -20,7 +20,8 @@ def stage_without_worker(temporal_client: TemporalClient, task_queue: str, tmp_p
 
 @pytest.fixture
 async def stage(stage_without_worker: Stage, dev_server: str) -> AsyncIterator[Stage]:
-    """A stage with a worker in this process."""
+    """A stage with a worker in this process. After each test its runs are compared with their histories."""
     quiet = stage_without_worker
     async with worker_here(dev_server, quiet.task_queue, quiet.folder):
         yield quiet
+        await quiet.compare_histories_with_runs()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,10 @@ from typing import Any
 from temporalio.client import Client as TemporalClient
 
 from perdure import Client, RunRequest
+from perdure.brain.views import summary as summary_of
 from perdure.contracts.events import AnyEvent
+from perdure.contracts.names import SUMMARY, TRANSCRIPT
+from perdure.contracts.state import RunSummary, TranscriptPage
 from perdure.providers.scripted import Script
 from perdure.testing.script import save
 from perdure.worker.parts import gather_parts
@@ -32,6 +35,7 @@ class Stage:
     temporal: TemporalClient
     folder: Path
     task_queue: str
+    started: list[str] = field(default_factory=list)
 
     def model(self, played: Script) -> str:
         """The name of a model that plays the script, in any process."""
@@ -40,7 +44,19 @@ class Stage:
     async def start(self, played: Script, message: str = "Do it.", *, run_id: str | None = None, **wishes: Any) -> str:
         """Start a run whose model plays the script."""
         request = RunRequest(message=message, model=self.model(played), workspace=str(self.folder), **wishes)
-        return await self.client.start(request, run_id=run_id)
+        chosen = await self.client.start(request, run_id=run_id)
+        self.started.append(chosen)
+        return chosen
+
+    async def compare_histories_with_runs(self) -> None:
+        """Check that each run has the state that the projection of its history says, to the byte of its transcript."""
+        for run_id in dict.fromkeys(self.started):
+            handle = self.temporal.get_workflow_handle(run_id)
+            page = await handle.query(TRANSCRIPT, result_type=TranscriptPage)
+            summary = await handle.query(SUMMARY, result_type=RunSummary)
+            state = (await self.client.history(run_id)).state
+            assert state is not None
+            assert (state.digest, summary_of(state)) == (page.digest, summary)
 
     async def until(self, run_id: str, seen: Callable[[AnyEvent], bool]) -> AnyEvent:
         """The first event of the run of which ``seen`` holds."""

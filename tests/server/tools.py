@@ -1,8 +1,7 @@
-"""Tools for runs on a real server: each leaves a line in a file when it takes effect, so that effects can be counted."""
+"""Tools for runs on a real server: each leaves a line in a file when it takes effect, so that effects are counted."""
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 from perdure import CallContext, ToolError, tool
@@ -67,10 +66,3 @@ def stumble(how: str) -> str:
     if how == "kindly":
         raise ToolError("There is nothing here to find.")
     raise KeyError(how)
-
-
-@tool(effect="read", idempotent=True)
-async def slow_look(name: str) -> str:
-    """Look something up, in turn with others."""
-    await asyncio.sleep(0)
-    return name
