@@ -7,9 +7,8 @@ a harmless name is judged as what it leads to.
 from __future__ import annotations
 
 import os
-import posixpath
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 from temporalio import activity
@@ -18,15 +17,14 @@ from perdure.activities.posture import posture
 from perdure.activities.threads import in_thread
 from perdure.authority.capabilities import Capability
 from perdure.authority.judge import judge
-from perdure.authority.paths import MAX_LINKS, MachineFacts, paths_of
+from perdure.authority.paths import MachineFacts, with_links
 from perdure.authority.reach import capabilities_of
 from perdure.authority.scope import meant
 from perdure.contracts.activities import Judgement, JudgeRequest
 from perdure.contracts.names import AUTHORIZE
 
-MAX_PATHS = 500
-ROUNDS = 3
-"""A link can lead a pattern of a call to further paths, with links of their own."""
+MAX_ENTRIES = 20_000
+"""Entries of a folder that are looked at for links, when a pattern could meet any of them."""
 
 
 class AuthorizeActivity:
@@ -54,61 +52,35 @@ class AuthorizeActivity:
             user=self._user,
             control_paths=tuple(os.path.realpath(path) for path in self._control_paths),
         )
-        for _ in range(ROUNDS):
-            links = links_on(_paths(request, facts))
-            if links.keys() <= facts.links.keys():
-                break
-            facts = replace(facts, links={**facts.links, **links})
-        return facts
+        return with_links(lambda known: _capabilities(request, known), facts, DiskLinks())
 
 
-def links_on(paths: Iterable[str]) -> Mapping[str, str]:
-    """The symbolic links that lie on the way of these absolute paths, each with its target as it is written."""
-    links: dict[str, str] = {}
-    for path in paths:
-        _follow(path, links)
-    return links
+class DiskLinks:
+    """The symbolic links of this machine. What cannot be looked at (gone, forbidden, no path at all) holds none."""
+
+    def target(self, path: str) -> str | None:
+        """The text of the link at this absolute path; None when there is no link."""
+        try:
+            return os.readlink(path)
+        except (OSError, ValueError):
+            return None
+
+    def links_in(self, folder: str) -> Mapping[str, str]:
+        """Every link directly in the folder: absolute path to text."""
+        try:
+            with os.scandir(folder) as entries:
+                found = [entry.path for entry in islice(entries, MAX_ENTRIES) if entry.is_symlink()]
+        except (OSError, ValueError):
+            return {}
+        return {path: target for path in found if (target := self.target(path)) is not None}
 
 
-def _follow(path: str, links: dict[str, str]) -> None:
-    place, todo, followed = "/", path.split("/"), 0
-    while todo and followed <= MAX_LINKS:
-        part = todo.pop(0)
-        if part in ("", "."):
-            continue
-        if part == "..":
-            place = posixpath.dirname(place)
-            continue
-        here = posixpath.join(place, part)
-        target = links.get(here) or _target(here)
-        if target is None:
-            place = here
-            continue
-        links[here] = target
-        followed += 1
-        todo = target.split("/") + todo
-        place = "/" if target.startswith("/") else place
-
-
-def _target(path: str) -> str | None:
-    try:
-        return os.readlink(path)
-    except (OSError, ValueError):
-        # No link, nothing there, or a path that the system does not even look at: then it is no way to anything else.
-        return None
-
-
-def _paths(request: JudgeRequest, facts: MachineFacts) -> tuple[str, ...]:
-    named = dict.fromkeys(path for capabilities in _reaches(request, facts) for path in paths_of(capabilities))
-    return tuple(named)[:MAX_PATHS]
-
-
-def _reaches(request: JudgeRequest, facts: MachineFacts) -> Iterator[tuple[Capability, ...]]:
+def _capabilities(request: JudgeRequest, facts: MachineFacts) -> Iterator[Capability]:
     for call in request.calls:
         tool = meant(call.part.tool, request.tools, request.scope)
         if tool is None or call.part.arguments is None:
             continue
         try:
-            yield capabilities_of(tool, call.part.arguments, facts)
+            yield from capabilities_of(tool, call.part.arguments, facts)
         except Exception:  # noqa: BLE001 - judging meets the same fault and turns it into an ask; the other calls go on
             continue
