@@ -24,13 +24,22 @@ def test_what_a_tool_of_ours_returns_keeps_status_text_and_data() -> None:
         ([1, 2], "[1, 2]"),
         (None, "null"),
         (7, "7"),
-        ({"status": "weird"}, '{"status": "weird"}'),
+        ({}, "{}"),
+        ({"temperature": 12}, '{"temperature": 12}'),
+        ({"status": "ok"}, '{"status": "ok"}'),
+        ({"text": "hi", "status": "weird"}, '{"text": "hi", "status": "weird"}'),
+        ({"text": "hi", "author": "ada"}, '{"text": "hi", "author": "ada"}'),
     ],
 )
 def test_any_json_of_a_foreign_worker_becomes_text_and_data(returned: JsonValue, text: str) -> None:
     result = tool_result(PART, returned)
 
     assert (result.status, result.text, result.data) == ("ok", text, returned)
+
+
+def test_a_foreign_worker_may_return_the_text_alone_and_a_newer_one_of_ours_more_than_we_know() -> None:
+    assert tool_result(PART, {"text": "hi"}).text == "hi"
+    assert tool_result(PART, {"text": "hi", "status": "error", "data": None, "later": 1}).status == "error"
 
 
 def test_an_allowed_call_of_a_tool_that_is_not_served_settles_as_unavailable_and_never_runs() -> None:
