@@ -34,7 +34,9 @@ def tool_result(part: CallPart, returned: Any) -> ToolMessage:
 
 
 def _output(returned: Any) -> ToolOutput:
-    if isinstance(returned, dict) and "text" in returned and returned.keys() <= ToolOutput.model_fields.keys():
+    ours = ToolOutput.model_fields.keys()
+    # All of our fields and more: a worker of ours that is newer than this one.
+    if isinstance(returned, dict) and "text" in returned and (returned.keys() <= ours or returned.keys() >= ours):
         try:
             return ToolOutput.model_validate(returned)
         except ValidationError:

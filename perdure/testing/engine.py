@@ -255,4 +255,4 @@ class _Engine:
         tool = self._toolbox.get(call.tool)
         assert tool is not None, "the agent was frozen with the tools of this toolbox"
         output = await run_tool(tool, call.part.arguments or {}, call_context(state, call))
-        return CallsSettled(at=self._now, results=(tool_result(call.part, output),))
+        return CallsSettled(at=self._now, results=(tool_result(call.part, output.model_dump(mode="json")),))
