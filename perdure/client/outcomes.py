@@ -31,7 +31,7 @@ from perdure.contracts.outcomes import (
 from perdure.contracts.requests import RunRequest
 from perdure.contracts.state import State
 from perdure.workflows.failures import failure_of
-from perdure.workflows.given import Lost, agent_outcome, model_outcome, result_of, unreadable, verdicts_of
+from perdure.workflows.given import Lost, agent_outcome, checked, model_outcome, result_of, unreadable, verdicts_of
 from perdure.workflows.orders import read_order, read_start
 
 
@@ -142,7 +142,7 @@ class OutcomeReader:
         if isinstance(result, Lost):
             return result
         try:
-            return (await self._decode(result, kind))[0]
+            return checked((await self._decode(result, kind))[0], kind)
         except Exception:  # noqa: BLE001 - whatever a converter raises, as in the workflow
             return unreadable(kind)
 

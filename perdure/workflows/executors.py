@@ -24,7 +24,7 @@ from perdure.contracts.outcomes import AnyOutcome, CallsJudged, CallsSettled
 from perdure.contracts.state import Call, State
 from perdure.contracts.tools import ToolSpec
 from perdure.workflows import given as outcomes
-from perdure.workflows.given import Lost, unreadable
+from perdure.workflows.given import Lost, checked, unreadable
 
 LOCAL_DEADLINE = timedelta(seconds=10)
 """Of local activities: updates and queries of the run wait for them, so they do short work only."""
@@ -134,6 +134,6 @@ async def _given(handle: ActivityHandle[RawValue], kind: Any) -> Any:
     except ActivityError as error:
         return Lost(error.cause)
     try:
-        return workflow.payload_converter().from_payload(raw.payload, kind)
+        return checked(workflow.payload_converter().from_payload(raw.payload, kind), kind)
     except Exception:  # noqa: BLE001 - whatever a converter raises: the text is left out, nobody has vouched for it
         return unreadable(kind)

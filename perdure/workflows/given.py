@@ -34,6 +34,11 @@ class Lost:
     cause: BaseException | None
 
 
+def checked(value: Any, kind: Any) -> Any:
+    """``value``, or `Lost` when it is not of its kind: no payload at all reads as None, whatever was asked for."""
+    return value if kind is Any or isinstance(value, kind) else unreadable(kind)
+
+
 def unreadable(kind: Any) -> Lost:
     """A result that is not of its kind. What the converter said is left out: it quotes the value."""
     name = getattr(kind, "__name__", "value")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -88,9 +88,11 @@ def stage_settings(address: str, task_queue: str, folder: Path, **settings: Any)
 
 
 @asynccontextmanager
-async def worker_here(address: str, task_queue: str, folder: Path, **settings: Any) -> AsyncIterator[None]:
-    """A worker in this process for the time of the block."""
+async def worker_here(
+    address: str, task_queue: str, folder: Path, *, environ: Mapping[str, str] | None = None, **settings: Any
+) -> AsyncIterator[None]:
+    """A worker in this process for the time of the block. It sees no other environment than ``environ``."""
     made = stage_settings(address, task_queue, folder, **settings)
-    parts = await gather_parts(made, {})
+    parts = await gather_parts(made, environ or {})
     async with working(made, parts, Server(address=address, ui_url=None)):
         yield

@@ -39,16 +39,18 @@ async def wait_then_look(name: str, gate: str, context: CallContext) -> str:
 
 @tool(effect="read")
 async def push_once(name: str, gate: str, context: CallContext) -> str:
-    """Take effect, then wait for the gate. Not idempotent."""
+    """Take effect, say so by opening the gate `pushed`, then wait for the gate. Not idempotent."""
     note_effect(context, f"push {name}")
+    Gate(Path(context.workspace) / "pushed").open()
     await Gate(Path(context.workspace) / gate).wait()
     return f"{name} pushed"
 
 
 @tool(effect="read", idempotent=True)
 async def push_again(name: str, gate: str, context: CallContext) -> str:
-    """Take effect, then wait for the gate. Idempotent."""
+    """Take effect, say so by opening the gate `pushed`, then wait for the gate. Idempotent."""
     note_effect(context, f"push {name}")
+    Gate(Path(context.workspace) / "pushed").open()
     await Gate(Path(context.workspace) / gate).wait()
     return f"{name} pushed"
 
