@@ -67,7 +67,7 @@ def resolved(word: str, folder: str, facts: MachineFacts) -> tuple[str, ...]:
             if part in ("", "."):
                 continue
             if part == "..":
-                place = posixpath.dirname(place) if place else ""
+                place = place.rpartition("/")[0]
                 continue
             targets = tuple(_targets(place, part, facts.links))
             rest = parts[index + 1 :]

@@ -16,24 +16,26 @@ CREDENTIALS = (
     # Environment files of projects.
     ".env", ".env.*", "*.env", ".envrc",
     # Keys.
-    ".ssh/**", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "*.pem", "*.key", "*.p12", "*.pfx", "*.ppk", "*.keystore",
-    "*.jks", "*.kdbx", ".gnupg/**", "/etc/ssh/ssh_host_*", "/etc/ssl/private/**", "/etc/krb5.keytab", "*.keytab",
+    ".ssh/**", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "*.pem", "*.key", "*.p12", "*.pfx", "*.ppk",
+    "*.keystore", "*.jks", "*.kdbx", ".gnupg/**", "/etc/ssh/ssh_host_*", "/etc/ssl/private/**", "/etc/krb5.keytab",
+    "*.keytab",
     # Cloud tools.
-    ".aws/**", ".azure/**", ".config/gcloud/**", ".oci/**", ".kube/**", "kubeconfig", ".boto", ".s3cfg", ".terraformrc",
-    ".terraform.d/**", "terraform.tfstate*", ".config/rclone/**", ".databrickscfg", ".snowsql/**", ".fly/config.yml",
-    "service-account*.json", "client_secret*.json", "credentials.json", ".vault-token", ".config/doctl/**",
+    ".aws/**", ".azure/**", ".config/gcloud/**", ".oci/**", ".kube/**", "kubeconfig", ".boto", ".s3cfg",
+    ".terraformrc", ".terraform.d/**", "terraform.tfstate*", ".config/rclone/**", ".databrickscfg", ".snowsql/**",
+    ".fly/config.yml", "service-account*.json", "client_secret*.json", "credentials.json", ".vault-token",
+    ".config/doctl/**",
     # Developer tools.
-    ".docker/config.json", ".dockercfg", ".git-credentials", ".config/git/credentials", ".config/gh/hosts.yml", ".netrc",
-    "_netrc", ".npmrc", ".pypirc", ".cargo/credentials*", ".gem/credentials", ".m2/settings.xml", ".composer/auth.json",
-    ".gradle/gradle.properties", ".pgpass", ".my.cnf", ".mylogin.cnf", ".htpasswd", ".config/hub", ".subversion/auth/**",
-    "secrets.yml", "secrets.yaml", "secrets.json", "secrets.toml",
+    ".docker/config.json", ".dockercfg", ".git-credentials", ".config/git/credentials", ".config/gh/hosts.yml",
+    ".netrc", "_netrc", ".npmrc", ".pypirc", ".cargo/credentials*", ".gem/credentials", ".m2/settings.xml",
+    ".composer/auth.json", ".gradle/gradle.properties", ".pgpass", ".my.cnf", ".mylogin.cnf", ".htpasswd",
+    ".config/hub", ".subversion/auth/**", "secrets.yml", "secrets.yaml", "secrets.json", "secrets.toml",
     # Password stores.
     ".password-store/**", ".local/share/keyrings/**", ".config/op/**", "library/keychains/**", ".config/bitwarden/**",
     # Shell history.
     ".*_history", "fish_history", ".lesshst", ".viminfo",
     # Browsers.
-    ".mozilla/**", ".config/google-chrome/**", ".config/chromium/**", ".config/bravesoftware/**", "login data", "cookies",
-    "cookies.sqlite", "key4.db", "logins.json", "library/application support/google/chrome/**",
+    ".mozilla/**", ".config/google-chrome/**", ".config/chromium/**", ".config/bravesoftware/**", "login data",
+    "cookies", "cookies.sqlite", "key4.db", "logins.json", "library/application support/google/chrome/**",
     "library/application support/firefox/**", "library/safari/**",
     # Password files of the machine, and places where secrets are mounted.
     "/etc/passwd*", "/etc/shadow*", "/etc/gshadow*", "/etc/master.passwd", "/etc/sudoers", "/etc/sudoers.d/**",
@@ -44,13 +46,14 @@ PUBLIC = ("*.pub", "known_hosts", "known_hosts.old", "*.example", "*.sample", "*
 """Names that hold nothing secret although a pattern above fits."""
 
 STARTUP = (
-    ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zshenv", ".zprofile",
-    ".zlogin", ".zlogout", ".kshrc", ".cshrc", ".tcshrc", ".inputrc", ".xinitrc", ".xsession", ".xprofile",
-    ".pam_environment", ".config/fish/**", ".config/autostart/**", ".config/systemd/**", ".config/environment.d/**",
-    "library/launchagents/**", "library/launchdaemons/**", ".ssh/authorized_keys*", ".ssh/config", ".ssh/rc",
-    ".git/config", ".git/hooks/**", ".gitconfig", ".config/git/**", ".gitmodules", ".vimrc", ".config/nvim/**", ".emacs",
-    ".emacs.d/**", ".gdbinit", ".lldbinit", ".pythonrc", ".rprofile", ".irbrc", ".psqlrc", ".screenrc", ".tmux.conf",
-    "/etc/profile", "/etc/profile.d/**", "/etc/bash.bashrc", "/var/spool/cron/**",
+    ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zshenv",
+    ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".cshrc", ".tcshrc", ".inputrc", ".xinitrc", ".xsession",
+    ".xprofile", ".pam_environment", ".config/fish/**", ".config/autostart/**", ".config/systemd/**",
+    ".config/environment.d/**", "library/launchagents/**", "library/launchdaemons/**", ".ssh/authorized_keys*",
+    ".ssh/config", ".ssh/rc", ".git/config", ".git/hooks/**", ".gitconfig", ".config/git/**", ".gitmodules", ".vimrc",
+    ".config/nvim/**", ".emacs", ".emacs.d/**", ".gdbinit", ".lldbinit", ".pythonrc", ".rprofile", ".irbrc",
+    ".psqlrc", ".screenrc", ".tmux.conf", "/etc/profile", "/etc/profile.d/**", "/etc/bash.bashrc",
+    "/var/spool/cron/**",
 )  # fmt: skip
 CONTROL = (
     ".perdure/**", "perdure.toml", "perdure.yaml", "perdure.yml", "perdure.json", ".config/perdure/**",

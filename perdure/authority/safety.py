@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from perdure.authority.capabilities import FILE_TOOL, Capability, ExecArgv, ReadPath, Unknown, WritePath
 from perdure.authority.paths import MachineFacts, is_below
-from perdure.authority.patterns import ANY, SPLIT, STAR, TREE, UNKNOWN, folded, is_unknown, shown
+from perdure.authority.patterns import ANY, SPLIT, STAR, TREE, UNKNOWN, folded, is_literal, is_unknown, shown
 from perdure.authority.programs import match_program
 from perdure.authority.protected import (
     CONTAINER_SOCKETS,
@@ -30,6 +30,7 @@ from perdure.authority.protected import (
 from perdure.contracts.approvals import Verdict
 
 _HARMLESS_DEVICE = re.compile(r"/dev/(?:null|zero|u?random|full|tty|std(?:in|out|err)|fd/\d+)\Z")
+_CONTROL_SUFFIX = re.compile(r"\.(?:md|ya?ml|toml|json\w*|db|sqlite\w*|[^.]*[\x00-\x05][^.]*)\Z")
 _HOMES = ("home", "users")
 _EVERYTHING = frozenset((STAR, TREE, "." + STAR, "." + ANY + STAR, ANY, ANY + STAR, STAR + STAR, UNKNOWN, SPLIT))
 
@@ -76,7 +77,8 @@ def _deletes(capability: Capability, family: Callable[[str, MachineFacts], bool]
 
 def _possible(path: str) -> tuple[str, ...]:
     """The path, and what it becomes when the variable in front of it is empty: ``$X/*`` is then ``/*``."""
-    return (path, path.lstrip(UNKNOWN + SPLIT)) if path[:1] in (UNKNOWN, SPLIT) else (path,)
+    emptied = path.lstrip(UNKNOWN + SPLIT)
+    return (path, emptied) if path[:1] in (UNKNOWN, SPLIT) and emptied.startswith("/") else (path,)
 
 
 def _names(path: str) -> list[str]:
@@ -217,8 +219,8 @@ def _startup(capability: Capability, _: MachineFacts) -> bool:
 
 def _control(capability: Capability, facts: MachineFacts) -> bool:
     match capability:
-        case WritePath(path=path, recursive=recursive, change=change, by=by):
-            wide = (recursive and by != FILE_TOOL) or change != "write"
+        case WritePath(path=path, recursive=recursive, by=by):
+            wide = recursive and by != FILE_TOOL
             return _is_control(path, facts) or (wide and _encloses_control(path, facts))
         case ExecArgv(mentions=mentions):
             return any(_is_control(path, facts) for path in mentions)
@@ -227,6 +229,9 @@ def _control(capability: Capability, facts: MachineFacts) -> bool:
 
 
 def _is_control(path: str, facts: MachineFacts) -> bool:
+    name = posixpath.basename(path)
+    if TREE in path and not is_literal(name) and "." in name and not _CONTROL_SUFFIX.search(name):
+        return False
     if covered(path, CONTROL):
         return True
     own = tuple(own for place in facts.control_paths for own in (place, f"{place}/**"))
@@ -254,9 +259,9 @@ SAFETY_RULES = (
     SafetyRule("kernel", "changes the kernel, or reads memory", _kernel),
     SafetyRule("ssh-server", "changes who may log in to this machine", _ssh_server),
     SafetyRule("firewall", "changes the firewall", _firewall),
-    SafetyRule("control-files", "changes the agent's own control files", _control),
     SafetyRule("credentials", "touches a file that may hold credentials", _credentials),
     SafetyRule("privilege", "acts with other privileges, or hands them out", _privilege),
+    SafetyRule("control-files", "changes the agent's own control files", _control),
     SafetyRule("system-packages", "changes the system's packages", _system_packages),
     SafetyRule("startup", "changes what runs on later occasions", _startup),
     SafetyRule("system-configuration", "changes the system", _system_configuration),

@@ -40,7 +40,7 @@ def policy() -> None:
     """Look at and check tool policies."""
 
 
-@policy.command()
+@policy.command("check")
 @click.argument("command")
 @click.option(
     "--json", "as_lines", is_flag=True, help="One JSON object a command: verdict, rule, reason, capabilities."
@@ -72,7 +72,7 @@ def check(ctx: click.Context, command: str, as_lines: bool, allow: str, tree: bo
         raise click.BadParameter(str(error), ctx, param_hint="--allow") from None
     facts = _facts(workspace)
     stdin = click.get_text_stream("stdin", errors="surrogateescape")
-    lines = (line.rstrip("\n") for line in stdin) if command == "-" else (command,)
+    lines = [line.rstrip("\n") for line in stdin] if command == "-" else [command]
     clear = True
     for line in lines:
         analysis = _analysed(line, facts)
@@ -111,7 +111,8 @@ def _as_json(analysis: CommandAnalysis, verdict: Verdict, tree: bool) -> str:
 
 
 def _as_text(analysis: CommandAnalysis, verdict: Verdict, tree: bool) -> str:
-    lines = [f"{verdict.decision}  {verdict.rule}  {verdict.reason}"]
+    reason = verdict.reason.replace("\n", "\\n")
+    lines = [f"{verdict.decision}  {verdict.rule}  {reason}"]
     for capability in analysis.capabilities:
         said = dict(as_json(capability))
         kind = said.pop("kind")

@@ -8,17 +8,21 @@ from perdure.authority.commands.options import table
 from perdure.authority.commands.recorder import Handler, Invocation, Shell
 
 _TAR = table(
-    "-AcdrtuxajJzZvwkKmpPOsShilMnGoRUWB -f:text -C:text -I:code -F:code -T:read -X:read -b:text -g:write -N:text -V:text"
-    " -H:text -L:text --list --extract --get --create --append --update --diff --compare --delete --concatenate --catenate"
+    "-AcdrtuxajJzZvwkKmpPOsShilMnGoRUWB -f:text -C:text -I:code -F:code -T:read -X:read -b:text -g:write -N:text"
+    " -V:text"
+    " -H:text -L:text --list --extract --get --create --append --update --diff --compare --delete --concatenate"
+    " --catenate"
     " --file:text --directory:text --gzip --bzip2 --xz --zstd --auto-compress --verbose --to-stdout --exclude:text"
     " --exclude-from:read --files-from:read --strip-components:text --to-command:code --use-compress-program:code"
     " --checkpoint?text --checkpoint-action:code --rmt-command:code --rsh-command:code --info-script:code"
-    " --new-volume-script:code --absolute-names --wildcards --no-wildcards --remove-files --overwrite --index-file:write"
+    " --new-volume-script:code --absolute-names --wildcards --no-wildcards --remove-files --overwrite"
+    " --index-file:write"
     " --transform:text --owner:text --group:text --mode:text --full-time --numeric-owner --utc --occurrence?text --null"
     " --no-recursion --one-top-level?text --keep-old-files --sort:text --mtime:text"
 )
 _ZIP = table(
-    "-0123456789ADFLSTXZcdefghjklmoqruvwyz@ -b:text -i:text -n:text -P:text -t:text -x:text -TT:code --unzip-command:code"
+    "-0123456789ADFLSTXZcdefghjklmoqruvwyz@ -b:text -i:text -n:text -P:text -t:text -x:text -TT:code"
+    " --unzip-command:code"
     " --recurse-paths --quiet"
 )
 _UNZIP = table("-acfjlnopqtuvzCDKLMVWXZ12 -d:text -P:text -x:text")

@@ -19,16 +19,20 @@ from perdure.authority.patterns import SPLIT, is_literal
 _NAME = re.compile(r"[A-Za-z_]\w*\Z")
 _SET = re.compile(r"([A-Za-z_]\w*)(\+?=)([\s\S]*)\Z")
 _DANGEROUS = re.compile(
-    r"(?:\w*PATH|\w*PRELOAD|LD_\w+|DYLD_\w+|BASH\w*|ENV|IFS|PS[0-4]|PROMPT\w*|SHELL|SHELLOPTS|HOME|PWD|OLDPWD|GLOBIGNORE"
+    r"(?:\w*PATH|\w*PRELOAD|LD_\w+|DYLD_\w+|BASH\w*|ENV|IFS|PS[0-4]|PROMPT\w*|SHELL|SHELLOPTS|HOME|PWD|OLDPWD"
+    r"|GLOBIGNORE"
     r"|HIST\w*|HOSTALIASES|LOCALDOMAIN|RES_OPTIONS|NLSPATH|TERMINFO\w*|TERMCAP|GCONV\w*|MALLOC_\w+|GLIBC_\w+"
     r"|\w*PAGER|\w*EDITOR|VISUAL|BROWSER|LESS\w*|MORE|MANOPT|MANROFFOPT|\w+_OPTS?|\w+_OPTIONS|\w+OPTS|\w*FLAGS|\w+_ARGS"
     r"|\w+_COMMAND|\w+_CMD|\w+_SHELL|\w+_RSH|\w+_SSH|\w+_EXEC\w*|\w+_HOME|\w+_CONFIG\w*|\w+RC|\w*ASKPASS"
-    r"|\w+_PROGRAM|\w+_WRAPPER|\w+_(?:PROXY|proxy)|\w+_SOCK|\w+_STARTUP|\w+_LAUNCHER|\w+_INIT\w*|GIT_(?!AUTHOR_|COMMITTER_)\w+"
+    r"|\w+_PROGRAM|\w+_WRAPPER|\w+_(?:PROXY|proxy)|\w+_SOCK|\w+_STARTUP|\w+_LAUNCHER|\w+_INIT\w*|GIT_(?!AUTHOR_"
+    r"|COMMITTER_)\w+"
     r"|XDG_\w+|PYTHON(?!UNBUFFERED\Z|DONTWRITEBYTECODE\Z|HASHSEED\Z|IOENCODING\Z|UTF8\Z|WARNINGS\Z)\w*|PERL\w*|RUBY\w*"
     r"|GEM_\w+|BUNDLE_\w+|NODE_(?!ENV\Z)\w+|NPM_\w+|YARN_\w+|PIP_(?!NO_|DISABLE_)\w+|UV_\w+|JAVA_\w+|_JAVA\w*|JDK_\w+"
-    r"|CLASSPATH|LUA_\w+|PHP\w*|TCL\w+|R_\w+|DOCKER_\w+|KUBE\w*|AWS_\w+|CLOUDSDK_\w+|GOOGLE_\w+|AZURE_\w+|SSH_\w+|RSYNC_\w+"
+    r"|CLASSPATH|LUA_\w+|PHP\w*|TCL\w+|R_\w+|DOCKER_\w+|KUBE\w*|AWS_\w+|CLOUDSDK_\w+|GOOGLE_\w+|AZURE_\w+|SSH_\w+"
+    r"|RSYNC_\w+"
     r"|TAR|TAPE|TAR_\w+|GZIP|BZIP\w*|XZ_\w+|ZIPOPT|UNZIP|MAKE\w*|CC|CXX|LD|AR|AS|CPP|RUSTC\w*|RUSTUP\w*|CARGO_\w+|GO\w+"
-    r"|CURL_\w+|WGET\w*|NETRC|OPENSSL_\w+|SSL_\w+|GNUPG\w*|FUNCNEST|POSIXLY_CORRECT|COPROC|AWK\w*|JQ_\w+|GREP_\w+|RIPGREP\w*"
+    r"|CURL_\w+|WGET\w*|NETRC|OPENSSL_\w+|SSL_\w+|GNUPG\w*|FUNCNEST|POSIXLY_CORRECT|COPROC|AWK\w*|JQ_\w+|GREP_\w+"
+    r"|RIPGREP\w*"
     r"|FD_\w+|FZF_\w+|TMPDIR|MAIL\w*|FCEDIT|INPUTRC|READLINE\w*|EXECIGNORE|CDPATH|npm_\w+)\Z",
 )
 _NUMERIC_TESTS = frozenset(("-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v", "-R"))
@@ -150,9 +154,9 @@ def _tests(node: Node, tree: Tree) -> Iterable[tuple[str, list[Node]]]:
     yield operator, operands
 
 
-def assigned_within(node: Node, tree: Tree, name: str) -> bool:
-    """Whether the loop's body could give the loop's own variable another value."""
-    return name in _possible_names([child for child in node.children if child.type == "do_group"], tree)
+def assigned_within(bodies: Iterable[Node], tree: Tree, name: str) -> bool:
+    """Whether a loop's body could give the loop's own variable another value."""
+    return name in _possible_names(bodies, tree)
 
 
 def forget(node: Node, words: Words) -> None:
@@ -169,7 +173,8 @@ def _possible_names(nodes: Iterable[Node], tree: Tree) -> set[str]:
     while todo:
         node = todo.pop()
         if node.type in ("word", "raw_string") or (node.type == "variable_name" and node.parent is not None
-                                                   and node.parent.type not in ("simple_expansion", "expansion")) or node.type == "string_content":  # fmt: skip
+                                                   and node.parent.type not in ("simple_expansion",
+                                                   "expansion")) or node.type == "string_content":  # fmt: skip
             found.update(re.findall(r"[A-Za-z_]\w*", tree.text(node)))
         todo += node.children
     return found

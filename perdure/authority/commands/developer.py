@@ -22,10 +22,12 @@ _READ_SUBCOMMANDS = {
     "bundle": r"(?:list|info|show|check)\b",
     "composer": r"(?:show|licenses)\b",
     "brew": r"(?:list|info|deps|leaves|config)\b",
-    "docker": r"(?:ps|images|version|info|(?:container|image|volume|network|context) ls|image history|history|top|port|diff"
+    "docker": r"(?:ps|images|version|info|(?:container|image|volume|network|context) ls|image history|history|top"
+              r"|port|diff"
               r"|stats --no-stream|compose ps|compose ls|compose images|system df)\b",
     "podman": r"(?:ps|images|version|info|(?:container|image|volume|network) ls|history|top|port|diff|system df)\b",
-    "kubectl": r"(?:version --client|config (?:current-context|get-contexts|get-clusters)|api-resources|api-versions|explain)\b",
+    "kubectl": r"(?:version --client|config (?:current-context|get-contexts|get-clusters)|api-resources|api-versions"
+               r"|explain)\b",
     "helm": r"(?:version|list|ls|history|status|repo list)\b",
     "terraform": r"(?:version|providers|workspace (?:list|show)|state list)\b",
     "dotnet": r"(?:--info|--list-sdks|--list-runtimes|list package)",
@@ -48,12 +50,86 @@ _READ_SUBCOMMANDS = {
 }  # fmt: skip
 _EMPTY_OK = frozenset(("free", "vmstat", "lscpu", "lsblk"))
 _RISK = re.compile(
-    r"--(?:global-style|userconfig|globalconfig|prefix|cache|script-shell|node-options|config|manifest-path|target-dir|toolexec"
-    r"|exec|host|context|kubeconfig|tlskey|filter-by|format=.*\.Env|hosts|output|log|python|cwd|dir|directory|project|C|mod"
-    r"|modfile|overlay|proxy|index-url|extra-index-url|cert|client-cert|find-links|outdated|w|u|unset|write)(?:=|\Z)|-[wuHCf]\Z|-toolexec|-w="
+    r"--(?:global-style|userconfig|globalconfig|prefix|cache|script-shell|node-options|config|manifest-path"
+    r"|target-dir|toolexec"
+    r"|exec|host|context|kubeconfig|tlskey|filter-by|format=.*\.Env|hosts|output|log|python|cwd|dir|directory"
+    r"|project|C|mod"
+    r"|modfile|overlay|proxy|index-url|extra-index-url|cert|client-cert|find-links|outdated|w|u|unset|write)(?:=|\Z)"
+    r"|-[wuHCf]\Z|-toolexec|-w="
 )
 _VERSION_ONLY = frozenset(
-    ("npm", "npx", "pnpm", "yarn", "pip", "pip3", "uv", "uvx", "poetry", "pipx", "conda", "cargo", "rustc", "rustup", "gcc", "g++", "clang", "cc", "c++", "cmake", "make", "ninja", "java", "javac", "mvn", "gradle", "git", "docker", "kubectl", "helm", "terraform", "gh", "aws", "gcloud", "az", "ruff", "mypy", "pytest", "black", "eslint", "prettier", "tsc", "gem", "bundle", "composer", "dotnet", "brew", "bash", "curl", "wget", "jq", "ffmpeg", "sqlite3", "psql", "go", "tox", "docker-compose", "podman", "vim", "nvim", "code", "rsync", "ssh", "tar", "sort", "awk", "sed", "nox", "hatch", "flit")
+    (
+        "npm",
+        "npx",
+        "pnpm",
+        "yarn",
+        "pip",
+        "pip3",
+        "uv",
+        "uvx",
+        "poetry",
+        "pipx",
+        "conda",
+        "cargo",
+        "rustc",
+        "rustup",
+        "gcc",
+        "g++",
+        "clang",
+        "cc",
+        "c++",
+        "cmake",
+        "make",
+        "ninja",
+        "java",
+        "javac",
+        "mvn",
+        "gradle",
+        "git",
+        "docker",
+        "kubectl",
+        "helm",
+        "terraform",
+        "gh",
+        "aws",
+        "gcloud",
+        "az",
+        "ruff",
+        "mypy",
+        "pytest",
+        "black",
+        "eslint",
+        "prettier",
+        "tsc",
+        "gem",
+        "bundle",
+        "composer",
+        "dotnet",
+        "brew",
+        "bash",
+        "curl",
+        "wget",
+        "jq",
+        "ffmpeg",
+        "sqlite3",
+        "psql",
+        "go",
+        "tox",
+        "docker-compose",
+        "podman",
+        "vim",
+        "nvim",
+        "code",
+        "rsync",
+        "ssh",
+        "tar",
+        "sort",
+        "awk",
+        "sed",
+        "nox",
+        "hatch",
+        "flit",
+    )
 )
 _SHORT_VERSION = frozenset(("pip", "pip3", "rustc", "cargo", "poetry", "curl", "wget", "ssh"))
 _PS = re.compile(r"(?:[auxwfl]+|-[AdefFlLwTjHax]+|--forest|--no-headers|--sort=[\w,+-]+|-[pCuUqo][\w,=%]*|[\w,%=-]+)\Z")

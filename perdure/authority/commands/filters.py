@@ -13,9 +13,11 @@ from perdure.authority.patterns import UNKNOWN, is_literal
 
 _SED = table(
     "-nErsuz -e:text -l:text -i?text -I?text -f:code --quiet --silent --expression:text --regexp-extended --separate"
-    " --unbuffered --null-data --line-length:text --in-place?text --file:code --posix --debug --sandbox --follow-symlinks"
+    " --unbuffered --null-data --line-length:text --in-place?text --file:code --posix --debug --sandbox"
+    " --follow-symlinks"
 )
-_AWK = table("-F:text -v:text -f:code -e:risk -E:risk -i:risk -l:risk -b -c -P -r -s -S --field-separator:text --assign:text"
+_AWK = table("-F:text -v:text -f:code -e:risk -E:risk -i:risk -l:risk -b -c -P -r -s -S --field-separator:text"
+             " --assign:text"
              " --file:code --posix --traditional --sandbox --csv --re-interval")  # fmt: skip
 _JQ_VALUES = {
     "--arg": 2,
@@ -35,7 +37,8 @@ _JQ_RISK = re.compile(
     r"\b(?:import|include|env|input_filename|getpath_file|load|load_str|strenv|envsubst|system)\b|\$ENV"
 )
 _YQ = table("-ePrNjMCnsc -o:text -p:text -I:text -i --output-format:text --input-format:text --prettyPrint --no-doc"
-            " --unwrapScalar?text --raw-output --exit-status --colors --no-colors --indent:text --null-input --inplace")  # fmt: skip
+            " --unwrapScalar?text --raw-output --exit-status --colors --no-colors --indent:text --null-input"
+            " --inplace")  # fmt: skip
 _ADDRESS = r"(?:\d+(?:~\d+)?|\$|/(?:[^/\\\n]|\\.)*/[IM]*)"
 _SUBSTITUTE = (
     r"s(?P<d>[/|#,@:!%+_^~])(?:(?!(?P=d))[^\\\n]|\\[\s\S])*(?P=d)(?:(?!(?P=d))[^\\\n]|\\[\s\S])*(?P=d)[gpiIM0-9]*"

@@ -15,16 +15,50 @@ from perdure.authority.commands.words import Scope
 from perdure.authority.patterns import SPLIT, UNKNOWN, is_literal
 
 _GLOBAL = table(
-    "-C:text -c:code -p!risk --paginate!risk -P --no-pager --git-dir:risk --work-tree:risk --namespace:text --exec-path?code"
+    "-C:text -c:code -p!risk --paginate!risk -P --no-pager --git-dir:risk --work-tree:risk --namespace:text"
+    " --exec-path?code"
     " --config-env:code --bare --no-replace-objects --literal-pathspecs --glob-pathspecs --no-optional-locks --version"
     " --html-path --man-path --info-path --attr-source:text --icase-pathspecs --no-lazy-fetch --super-prefix:text"
 )
 _READS = frozenset(
-    ("status", "log", "diff", "show", "rev-parse", "ls-files", "ls-tree", "blame", "annotate", "describe", "shortlog", "cat-file", "rev-list", "name-rev", "merge-base", "grep", "for-each-ref", "show-ref", "count-objects", "cherry", "check-ignore", "check-attr", "diff-tree", "diff-index", "diff-files", "whatchanged", "show-branch", "range-diff", "version", "verify-commit", "verify-tag")
+    (
+        "status",
+        "log",
+        "diff",
+        "show",
+        "rev-parse",
+        "ls-files",
+        "ls-tree",
+        "blame",
+        "annotate",
+        "describe",
+        "shortlog",
+        "cat-file",
+        "rev-list",
+        "name-rev",
+        "merge-base",
+        "grep",
+        "for-each-ref",
+        "show-ref",
+        "count-objects",
+        "cherry",
+        "check-ignore",
+        "check-attr",
+        "diff-tree",
+        "diff-index",
+        "diff-files",
+        "whatchanged",
+        "show-branch",
+        "range-diff",
+        "version",
+        "verify-commit",
+        "verify-tag",
+    )
 )
 _TAKES_PATHS = frozenset(("diff", "grep", "blame", "log", "show", "annotate", "ls-files", "cat-file", "add", "commit"))
 _LISTS: dict[str, re.Pattern[str]] = {
-    "branch": re.compile(r"-[avrqi]+\Z|-vv\Z|--(?:all|list|remotes|verbose|show-current|merged|no-merged|contains|no-contains"
+    "branch": re.compile(r"-[avrqi]+\Z|-vv\Z|--(?:all|list|remotes|verbose|show-current|merged|no-merged|contains"
+                         r"|no-contains"
                          r"|sort|format|points-at|column|no-column|color|no-color|ignore-case|omit-empty)(?:=.*)?\Z"),
     "tag": re.compile(r"-l\Z|-n\d*\Z|--(?:list|sort|format|contains|no-contains|merged|no-merged|points-at)(?:=.*)?\Z"),
     "remote": re.compile(r"-v\Z|--verbose\Z|get-url\Z"),
@@ -38,10 +72,54 @@ _LISTS: dict[str, re.Pattern[str]] = {
     "symbolic-ref": re.compile(r"--short\Z|-q\Z"),
 }  # fmt: skip
 _CHANGES = frozenset(
-    ("add", "commit", "push", "pull", "fetch", "clone", "init", "checkout", "switch", "restore", "reset", "merge", "rebase", "cherry-pick", "revert", "rm", "mv", "clean", "apply", "am", "format-patch", "archive", "bundle", "gc", "prune", "ls-remote", "update-index", "update-ref", "hash-object", "write-tree", "commit-tree", "read-tree", "repack", "sparse-checkout", "maintenance", "replace", "request-pull", "rerere", "interpret-trailers", "pack-refs", "unpack-objects", "mktag")
+    (
+        "add",
+        "commit",
+        "push",
+        "pull",
+        "fetch",
+        "clone",
+        "init",
+        "checkout",
+        "switch",
+        "restore",
+        "reset",
+        "merge",
+        "rebase",
+        "cherry-pick",
+        "revert",
+        "rm",
+        "mv",
+        "clean",
+        "apply",
+        "am",
+        "format-patch",
+        "archive",
+        "bundle",
+        "gc",
+        "prune",
+        "ls-remote",
+        "update-index",
+        "update-ref",
+        "hash-object",
+        "write-tree",
+        "commit-tree",
+        "read-tree",
+        "repack",
+        "sparse-checkout",
+        "maintenance",
+        "replace",
+        "request-pull",
+        "rerere",
+        "interpret-trailers",
+        "pack-refs",
+        "unpack-objects",
+        "mktag",
+    )
 )
 _RISKY = re.compile(
-    r"--(?:ext-diff|textconv|filters|open-files|exec|upload|receive|config|templ|extcmd|tool|remote|contents|ignore-revs"
+    r"--(?:ext-diff|textconv|filters|open-files|exec|upload|receive|config|templ|extcmd|tool|remote|contents"
+    r"|ignore-revs"
     r"|exclude-from|pathspec-from|orderfile|no-index|show-sig)|-\w*O|--outpu"
 )
 _CODE = re.compile(r"--(?:ext-d|textc|filt|open-f|exec|upload-|receive-p|conf|templ|extc|tool|gui|run|editor)")

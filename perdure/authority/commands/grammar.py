@@ -20,7 +20,19 @@ MAX_NODES = 2_500
 MAX_NESTING = 40
 
 STATEMENT_HOLDERS = frozenset(
-    ("program", "compound_statement", "subshell", "do_group", "if_statement", "elif_clause", "else_clause", "case_item", "command_substitution", "process_substitution", "while_statement")
+    (
+        "program",
+        "compound_statement",
+        "subshell",
+        "do_group",
+        "if_statement",
+        "elif_clause",
+        "else_clause",
+        "case_item",
+        "command_substitution",
+        "process_substitution",
+        "while_statement",
+    )
 )
 _LINE_ONLY = frozenset(("command", "variable_assignments", "declaration_command", "unset_command", "file_redirect"))
 _NO_GAP = frozenset(("concatenation", "simple_expansion", "expansion", "variable_assignment", "brace_expression"))

@@ -58,7 +58,7 @@ def interpreter(program: str) -> str | None:
 
 
 def runs_code(call: Invocation, shell: Shell) -> None:
-    """Interpreters of languages that are not analysed. A script file counts as a program of its own: it asks by name."""
+    """Interpreters of languages that are not analysed. A script in a file is like any other program: it asks."""
     language = interpreter(call.program) or ""
     recorder = shell.recorder
     if call.words in _VERSION and (call.words != ("-v",) or language == "node"):
@@ -83,7 +83,7 @@ def _shell(call: Invocation, shell: Shell) -> None:
         return
     words = tuple(word.replace("+", "-", 1) if word.startswith("+") else word for word in call.words)
     line = take_apart(words, _SHELL, stop_at_operand=True)
-    if line.strange or line.has("--rcfile", "--init-file", "-i", "-l", "--login"):
+    if line.strange or line.has("--rcfile", "--init-file", "-i"):
         recorder.unknown("code", f"'{call.program}' with options that run more than its text")
         recorder.executes(call, shell.scope)
     text: str | None

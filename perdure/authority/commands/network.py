@@ -9,9 +9,10 @@ from perdure.authority.commands.recorder import Handler, Invocation, Shell
 from perdure.authority.patterns import UNKNOWN, is_unknown
 
 _CURL = table(
-    "-#!flag -0 -1 -2 -3 -4 -6 -a -B -f -g -G -i -I -j -J -k -l -L -M -n!read -N -O -p -q -R -s -S -v -V -Z -A:text -b:text"
-    " -c:write -C:text -d:text -D:write -e:text -E:read -F:text -H:text -K:code -m:text -o:write -P:text -Q:text -r:text"
-    " -t:text -T:read -u:text -U:text -w:text -x:text -X:text -y:text -Y:text -z:text --output:write --output-dir:write"
+    "-#!flag -0 -1 -2 -3 -4 -6 -a -B -f -g -G -i -I -j -J -k -l -L -M -n!read -N -O -p -q -R -s -S -v -V -Z -A:text"
+    " -b:text"
+    " -c:write -C:text -d:text -D:write -e:text -E:read -F:text -H:text -K:code -m:text -o:text -P:text -Q:text -r:text"
+    " -t:text -T:read -u:text -U:text -w:text -x:text -X:text -y:text -Y:text -z:text --output:text --output-dir:write"
     " --data:text --data-binary:text --data-raw:text --data-urlencode:text --data-ascii:text --form:text --header:text"
     " --request:text --url:text --user:text --user-agent:text --upload-file:read --cookie:text --cookie-jar:write"
     " --dump-header:write --config:code --netrc-file:read --cert:read --key:read --cacert:read --trace:write"
@@ -20,8 +21,9 @@ _CURL = table(
     " --referer:text --proxy:text --write-out:text --range:text --http1.1 --http2 --fail-with-body --no-progress-meter"
 )
 _WGET = table(
-    "-bcdFhiklmnNpqrSvVxK -o:write -O:write -P:write -a:write -e:code -A:text -D:text -I:text -l:text -R:text -t:text -T:text"
-    " -U:text -w:text -Q:text --output-document:write --output-file:write --directory-prefix:write --execute:code"
+    "-bcdFhiklmnNpqrSvVxK -o:write -O:text -P:write -a:write -e:code -A:text -D:text -I:text -l:text -R:text -t:text"
+    " -T:text"
+    " -U:text -w:text -Q:text --output-document:text --output-file:write --directory-prefix:write --execute:code"
     " --post-file:read --body-file:read --post-data:text --header:text --use-askpass:exec --config:code --quiet"
     " --no-check-certificate --user:text --password:text --recursive --mirror --no-verbose --input-file:read --continue"
 )
@@ -34,11 +36,13 @@ _RSYNC = table(
     "-acgHiklLnopPrRstuvVxzAXSCWqhDEJKUN0 -e:exec -f:text -T:write -B:text -M:text --rsh:exec --rsync-path:exec"
     " --delete --delete-after --delete-before --delete-during --delete-excluded --exclude:text --include:text --archive"
     " --verbose --compress --progress --dry-run --recursive --files-from:read --exclude-from:read --include-from:read"
-    " --log-file:write --partial-dir:write --backup-dir:write --password-file:read --write-batch:write --read-batch:read"
+    " --log-file:write --partial-dir:write --backup-dir:write --password-file:read --write-batch:write"
+    " --read-batch:read"
     " --stats --human-readable --update --inplace --checksum --remove-source-files --filter:text --out-format:text"
 )
 _URL = re.compile(r"[a-zA-Z][\w+.-]*://(?:[^/@]*@)?(\[[^]]*]|[^/:?#]*)")
-_DATA = ("-d", "--data", "--data-binary", "--data-ascii", "--data-urlencode", "--json", "-F", "--form", "-H", "--header", "-b",
+_DATA = ("-d", "--data", "--data-binary", "--data-ascii", "--data-urlencode", "--json", "-F", "--form", "-H",
+"--header", "-b",
          "--cookie", "-w", "--write-out")  # fmt: skip
 
 
@@ -59,7 +63,11 @@ def _fetches(call: Invocation, shell: Shell) -> None:
     for value in line.values(*_DATA) if call.program == "curl" else ():
         if found := re.search(r"[@<]([^;,]+)", value):
             recorder.read(found[1], call.program, scope)
-    if call.program == "wget" or line.has("-O", "--remote-name", "-J"):
+    named = line.values(*(("-O", "--output-document") if call.program == "wget" else ("-o", "--output")))
+    for target in named:
+        if target != "-":
+            recorder.write(target, call.program, scope)
+    if line.has("--remote-name", "-J") or (not named and (call.program == "wget" or line.has("-O"))):
         recorder.write(".", call.program, scope)
     if is_unknown("".join(line.operands)):
         recorder.network(UNKNOWN, call.program)

@@ -30,7 +30,7 @@ from perdure.contracts.tools import Effect
 
 @dataclass(frozen=True, slots=True)
 class CommandPolicy:
-    """``allow`` names programs that run freely, beside the read-only ones. Raises ``ValueError`` for what is no name."""
+    """``allow`` names programs that run freely, beside the read-only ones. Raises ``ValueError`` for a wrong name."""
 
     allow: tuple[str, ...] = ()
 

@@ -45,8 +45,8 @@ column | -tnxeLJ -c:text -s:text -o:text -N:text -R:text -H:text --table --separ
 paste | -sz -d:text --delimiters:text --serial | read
 join | -iz -a:text -e:text -j:text -o:text -t:text -v:text -1:text -2:text --header --ignore-case | read
 comm | -123z --check-order --nocheck-order --output-delimiter:text --total | read
-diff | -qrsuNbBwEZiyatpTcde -U:text -C:text -W:text -x:text -X:read -I:text -L:text -# --brief --recursive --unified?text
- --context?text --color?text --side-by-side --ignore-all-space --ignore-space-change --ignore-blank-lines --new-file
+diff | -qrsuNbBwEZiyatpTcde -U:text -C:text -W:text -x:text -X:read -I:text -L:text -# --brief --recursive
+ --unified?text --context?text --color?text --side-by-side --ignore-all-space --ignore-space-change --ignore-blank-lines --new-file
  --ignore-case --report-identical-files --text --exclude:text --exclude-from:read --width:text --label:text
  --suppress-common-lines --strip-trailing-cr --from-file:read --to-file:read --minimal | read | -r --recursive
 cmp | -bls -i:text -n:text --print-bytes --verbose --quiet --silent --bytes:text | read
@@ -72,8 +72,8 @@ basename | -az -s:text --multiple --suffix:text --zero | text
 dirname | -z --zero | text
 realpath readlink | -efmnqsvzLPE --canonicalize --canonicalize-existing --canonicalize-missing --no-newline
  --relative-to:text --relative-base:text --quiet --zero | meta
-md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum shasum | -btz -a:text -l:text --binary --text --tag
- --zero --algorithm:text --length:text | read
+md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum shasum | -btz -a:text -l:text --binary --text
+ --tag --zero --algorithm:text --length:text | read
 base64 base32 | -dDi -w:text --decode --ignore-garbage --wrap:text | read
 od hexdump hd | -bcdoxCvs -A:text -j:text -N:text -n:text -s:text -t:text -w?text -e:text --address-radix:text
  --format:text --skip-bytes:text --read-bytes:text | read

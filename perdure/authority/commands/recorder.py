@@ -18,12 +18,14 @@ from perdure.authority.capabilities import (
     Unknown,
     WritePath,
 )
+from perdure.authority.commands.grammar import UnparsableError
 from perdure.authority.commands.options import Line, Table, take_apart
 from perdure.authority.commands.words import Scope
 from perdure.authority.paths import MachineFacts, expanded_home, resolved
 from perdure.authority.patterns import UNKNOWN, is_unknown
 
-MAX_MENTIONS = 400
+MAX_MENTIONS = 200
+MAX_RUNS = 500
 _PATHLIKE = re.compile(r"[^\s'\"`(){}\[\],;:=<>|&$]+")
 
 
@@ -31,8 +33,8 @@ _PATHLIKE = re.compile(r"[^\s'\"`(){}\[\],;:=<>|&$]+")
 class Stdin:
     """What a program gets on its standard input, as far as the text tells.
 
-    ``nothing``: the caller's own input. ``text``: a here-document, known. ``paths``: names that end with a NUL byte, all
-    of which match ``words``. ``unknown``: anything.
+    ``nothing``: the caller's own input. ``text``: a here-document, known. ``paths``: names that end with a NUL byte,
+    all of which match ``words``. ``unknown``: anything.
     """
 
     kind: Literal["nothing", "text", "paths", "unknown"] = "nothing"
@@ -64,6 +66,13 @@ class Recorder:
 
     facts: MachineFacts
     found: dict[Capability, None] = field(default_factory=dict)
+    runs: int = 0
+
+    def count_run(self) -> None:
+        """Count one program that runs. Raises ``UnparsableError`` for too many: a text may call itself in many ways."""
+        self.runs += 1
+        if self.runs > MAX_RUNS:
+            raise UnparsableError(f"more than {MAX_RUNS} commands")
 
     def unknown(self, cause: Cause, detail: str) -> None:
         """Record that something cannot be told from the text."""

@@ -23,7 +23,7 @@ _INTO = frozenset((">", ">>", ">|", "&>", "&>>", ">&"))
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """What a redirection brings: an input, further words of the command, and statements hidden behind a here-document."""
+    """What a redirection brings: an input, more words of the command, and statements behind a here-document."""
 
     stdin: Stdin | None = None
     words: tuple[Node, ...] = ()

@@ -11,11 +11,92 @@ from perdure.authority.patterns import ANY, DOTSTAR, SPLIT, TREE, UNKNOWN, is_li
 
 _TESTS = {
     **dict.fromkeys(
-        ("-amin", "-atime", "-cmin", "-ctime", "-mmin", "-mtime", "-fstype", "-gid", "-group", "-ilname", "-iname", "-inum", "-ipath", "-iregex", "-iwholename", "-links", "-lname", "-name", "-path", "-perm", "-regex", "-size", "-type", "-uid", "-used", "-user", "-wholename", "-xtype", "-maxdepth", "-mindepth", "-regextype", "-printf", "-context", "-newermt", "-newerct", "-newerat", "-D", "-B", "-Bmin"),
+        (
+            "-amin",
+            "-atime",
+            "-cmin",
+            "-ctime",
+            "-mmin",
+            "-mtime",
+            "-fstype",
+            "-gid",
+            "-group",
+            "-ilname",
+            "-iname",
+            "-inum",
+            "-ipath",
+            "-iregex",
+            "-iwholename",
+            "-links",
+            "-lname",
+            "-name",
+            "-path",
+            "-perm",
+            "-regex",
+            "-size",
+            "-type",
+            "-uid",
+            "-used",
+            "-user",
+            "-wholename",
+            "-xtype",
+            "-maxdepth",
+            "-mindepth",
+            "-regextype",
+            "-printf",
+            "-context",
+            "-newermt",
+            "-newerct",
+            "-newerat",
+            "-D",
+            "-B",
+            "-Bmin",
+        ),
         1,
     ),
     **dict.fromkeys(
-        ("-daystart", "-depth", "-d", "-follow", "-ignore_readdir_race", "-noignore_readdir_race", "-mount", "-xdev", "-nowarn", "-warn", "-empty", "-executable", "-false", "-nogroup", "-nouser", "-readable", "-true", "-writable", "-print", "-print0", "-ls", "-prune", "-quit", "-not", "-and", "-a", "-or", "-o", "!", "(", ")", ",", "-help", "-version", "--version", "--help", "-E", "-X", "-x", "-s"),
+        (
+            "-daystart",
+            "-depth",
+            "-d",
+            "-follow",
+            "-ignore_readdir_race",
+            "-noignore_readdir_race",
+            "-mount",
+            "-xdev",
+            "-nowarn",
+            "-warn",
+            "-empty",
+            "-executable",
+            "-false",
+            "-nogroup",
+            "-nouser",
+            "-readable",
+            "-true",
+            "-writable",
+            "-print",
+            "-print0",
+            "-ls",
+            "-prune",
+            "-quit",
+            "-not",
+            "-and",
+            "-a",
+            "-or",
+            "-o",
+            "!",
+            "(",
+            ")",
+            ",",
+            "-help",
+            "-version",
+            "--version",
+            "--help",
+            "-E",
+            "-X",
+            "-x",
+            "-s",
+        ),
         0,
     ),
 }
@@ -23,9 +104,11 @@ _COMPARES = frozenset(("-anewer", "-cnewer", "-newer", "-samefile", "-neweraa", 
 _RUNS = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
 _PRINTS = frozenset(("-fprint", "-fprint0", "-fls"))
 _XARGS = table(
-    "-0oprtx -a:read -d:text -E:text -I:text -i?text -L:text -l?text -n:text -P:text -s:text -J:text -R:text -S:text --null"
+    "-0oprtx -a:read -d:text -E:text -I:text -i?text -L:text -l?text -n:text -P:text -s:text -J:text -R:text -S:text"
+    " --null"
     " --no-run-if-empty --verbose --interactive --exit --arg-file:read --delimiter:text --eof?text --replace?text"
-    " --max-lines?text --max-args:text --max-procs:text --max-chars:text --process-slot-var:risk --show-limits --open-tty"
+    " --max-lines?text --max-args:text --max-procs:text --max-chars:text --process-slot-var:risk --show-limits"
+    " --open-tty"
 )
 
 
@@ -41,7 +124,7 @@ def _find(call: Invocation, shell: Shell) -> None:
     for root in roots:
         recorder.read(root, call.program, scope, "metadata")
     names = _names(words)
-    found = tuple(f"{root.rstrip('/')}/{TREE}/{name}" if name else f"{root.rstrip('/')}/{TREE}" for root in roots for name in names)  # fmt: skip
+    found = tuple(_found(roots, names))
     free = not any(SPLIT in root or root.startswith(UNKNOWN) for root in roots)
     while words:
         word = words.pop(0)
@@ -65,7 +148,7 @@ def _find(call: Invocation, shell: Shell) -> None:
     else:
         recorder.executes(call, scope)
     if "-print0" in call.words and "-o" not in call.words and "," not in call.words:
-        shell.emits(Stdin("paths", words=tuple(_found_names(roots, names))))
+        shell.emits(Stdin("paths", words=found))
 
 
 def _names(words: list[str]) -> tuple[str, ...]:
@@ -78,7 +161,7 @@ def _names(words: list[str]) -> tuple[str, ...]:
     return ("",)
 
 
-def _found_names(roots: list[str], names: tuple[str, ...]) -> list[str]:
+def _found(roots: list[str], names: tuple[str, ...]) -> list[str]:
     return [
         f"{root.rstrip('/')}/{TREE}/{name}" if name else f"{root.rstrip('/')}/{TREE}"
         for root in roots

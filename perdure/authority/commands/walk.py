@@ -5,64 +5,60 @@ Both branches of every condition count, a loop's body counts once, and a folder 
 
 from __future__ import annotations
 
-import posixpath
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
 from perdure.authority.capabilities import Unknown
-from perdure.authority.commands import assignments, redirects
+from perdure.authority.commands import assignments, launch, redirects
 from perdure.authority.commands.developer import is_version_query
+from perdure.authority.commands.functions import Function
 from perdure.authority.commands.grammar import Tree, UnparsableError, parse
 from perdure.authority.commands.programs import HANDLERS
 from perdure.authority.commands.recorder import NO_STDIN, UNKNOWN_STDIN, Invocation, Recorder, Stdin
 from perdure.authority.commands.words import Scope, Words
-from perdure.authority.commands.writers import delete_like
-from perdure.authority.paths import resolved
-from perdure.authority.patterns import SPLIT, UNKNOWN, is_literal, shown
+from perdure.authority.patterns import SPLIT, UNKNOWN, is_literal
 
 MAX_DEPTH = 12
-MAX_RUNS = 500
-_SYSTEM_FOLDERS = frozenset(("/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/usr/local/sbin"))
 _KEYWORDS = frozenset(
-    ("{", "}", "if", "then", "else", "elif", "fi", "do", "done", "case", "esac", "while", "until", "for", "select", "function", "in", "[[", "]]", "!", "((", "))")
+    (
+        "{",
+        "}",
+        "if",
+        "then",
+        "else",
+        "elif",
+        "fi",
+        "do",
+        "done",
+        "case",
+        "esac",
+        "while",
+        "until",
+        "for",
+        "select",
+        "function",
+        "in",
+        "[[",
+        "]]",
+        "!",
+        "((",
+        "))",
+    )
 )
 _TRANSPARENT = frozenset(("list", "do_group", "elif_clause", "else_clause", "if_statement", "negated_command"))
+_NOTHING: Mapping[str, tuple[str, ...]] = {}
 _REDIRECTS = frozenset(("file_redirect", "herestring_redirect", "heredoc_redirect"))
 
 
 @dataclass(slots=True)
-class Budget:
-    """How much of the analysis is left: a text may call itself up in many ways."""
-
-    runs: int = MAX_RUNS
-
-    def spend(self) -> None:
-        """Count one program. Raises ``UnparsableError`` when there are too many."""
-        self.runs -= 1
-        if self.runs < 0:
-            raise UnparsableError(f"more than {MAX_RUNS} commands")
-
-
-@dataclass(slots=True)
-class Function:
-    """A function of the script. ``certain``: its name surely means this function from its definition on."""
-
-    body: Node
-    tree: Tree
-    certain: bool
-    redirects: tuple[Node, ...] = ()
-
-
-@dataclass(slots=True)
 class Walker:
-    """Walks one tree. Nested texts get walkers of their own, with the same recorder and budget."""
+    """Walks one tree. Nested texts get walkers of their own, with the same recorder."""
 
     tree: Tree
     recorder: Recorder
     scope: Scope
-    budget: Budget = field(default_factory=Budget)
     functions: dict[str, Function] = field(default_factory=dict)
     depth: int = 0
     branches: int = 0
@@ -80,15 +76,15 @@ class Walker:
 
     def run(self, argv: Sequence[str], stdin: Stdin) -> None:
         """Analyse a program by its name; see ``Shell``."""
-        self.budget.spend()
+        self.recorder.count_run()
         self.output = UNKNOWN_STDIN
         if not argv:
             return
         name, words = argv[0], tuple(argv[1:])
         if not is_literal(name) or not name:
-            self._unknown_command(name, words, stdin)
+            launch.unknown(argv, stdin, self)
             return
-        call = Invocation(self._program(name), words, stdin)
+        call = Invocation(launch.program(name, self), words, stdin)
         if is_version_query(call):
             self.recorder.executes_freely(call)
         elif (handler := HANDLERS.get(call.program)) is not None:
@@ -97,15 +93,13 @@ class Walker:
             self.recorder.executes(call, self.scope)
 
     def run_here(self, argv: Sequence[str], stdin: Stdin) -> None:
-        """Analyse a command that the shell itself runs; see ``Shell``."""
+        """Analyse a command that the shell itself runs; see ``Shell``. A function may be unset: its name counts too."""
         name = argv[0] if argv else ""
         if name in _KEYWORDS:
             raise UnparsableError(f"the keyword '{name}' where a command is expected")
         if (function := self.functions.get(name)) is not None:
-            self.budget.spend()
+            self.recorder.count_run()
             self._call(name, function, stdin)
-            if function.certain:
-                return
         self.run(argv, stdin)
 
     def script(self, text: str, stdin: Stdin) -> None:
@@ -127,25 +121,8 @@ class Walker:
         if self.depth >= MAX_DEPTH:
             raise UnparsableError(f"shells nested more than {MAX_DEPTH} deep")
         tree = parse(text)
-        Walker(tree, self.recorder, scope, self.budget, functions, self.depth + 1, self.branches + 1, self.active).walk(
-            stdin
-        )
-
-    def _program(self, name: str) -> str:
-        if "/" not in name:
-            return name
-        (path, *others) = resolved(name, self.scope.folders[0], self.recorder.facts)
-        folder, base = posixpath.split(path)
-        return base if folder in _SYSTEM_FOLDERS and not others and name.startswith("/") else path
-
-    def _unknown_command(self, name: str, words: tuple[str, ...], stdin: Stdin) -> None:
-        self.recorder.unknown("command", f"the command word '{shown(name)}' is only known at run time")
-        call = Invocation(name or UNKNOWN, words, stdin)
-        self.recorder.executes(call, self.scope)
-        pieces = [piece for piece in name.split(SPLIT) if piece]
-        delete_like(Invocation(UNKNOWN, (*pieces, *words)), self)
-        if SPLIT in name and (pieces or words):
-            self.run((*pieces, *words), stdin)
+        walker = Walker(tree, self.recorder, scope, functions, self.depth + 1, self.branches + 1, self.active)
+        walker.walk(stdin)
 
     def _note(self, unknown: Unknown) -> None:
         self.recorder.found[unknown] = None
@@ -179,6 +156,8 @@ class Walker:
                 self._command(node, stdin, ())
             case "redirected_statement":
                 self._redirected(node, stdin)
+            case "file_redirect":
+                redirects.follow(node, self.words, self.recorder)
             case "pipeline":
                 self._pipeline([child for child in node.children if child.is_named], stdin)
             case "subshell":
@@ -188,7 +167,9 @@ class Walker:
             case "compound_statement" | "c_style_for_statement":
                 self.recorder.unknown("value", "arithmetic on a value that is not in the text")
                 self._loop(node, [child for child in node.named_children if child.type == "do_group"], stdin)
-                self._substitutions(node)
+                for child in node.children:
+                    if child.type != "do_group":
+                        self.words.nested(child)
             case "while_statement":
                 self._loop(node, node.named_children, stdin)
             case "for_statement":
@@ -270,31 +251,29 @@ class Walker:
             stdin = self.output if stage.type == "command" else UNKNOWN_STDIN
             self.scope, self.functions = scope, functions
 
-    def _loop(self, node: Node, parts: Iterable[Node], stdin: Stdin) -> None:
+    def _loop(
+        self, node: Node, parts: Iterable[Node], stdin: Stdin, bound: Mapping[str, tuple[str, ...]] = _NOTHING
+    ) -> None:
+        """Walk a body that may run again: what it settles is not certain from the first round on."""
         before = self.scope.folders
         assignments.forget(node, self.words)
+        self.scope.values.update(bound)
         self._branch(parts, stdin)
         if self.scope.folders != before:
             self.scope.folders = (UNKNOWN,)
             self.recorder.unknown("value", "a loop that changes the current folder")
 
     def _for(self, node: Node, stdin: Stdin) -> None:
-        parts = [child for child in node.named_children if child.type not in ("do_group", "compound_statement")]
-        values = [word for child in parts[1:] if child.type != "comment" for word in self.words.of(child)]
-        name = self.tree.text(parts[0])
+        bodies = [child for child in node.named_children if child.type in ("do_group", "compound_statement")]
+        variable, *listed = [child for child in node.named_children if child not in bodies and child.type != "comment"]
+        name = self.tree.text(variable)
+        values = tuple(word for child in listed for word in self.words.of(child))
         assignments.check_name(name, self.words)
-        assignments.forget(node, self.words)
-        if len(parts) > 1 and not assignments.assigned_within(node, self.tree, name):
-            self.scope.values[name] = tuple(values) if all(SPLIT not in value for value in values) else None
-        bodies = [child for child in node.named_children if child not in parts]
-        bound = self.scope.values.get(name)
-        before = self.scope.folders
-        self._branch(bodies, stdin)
-        if self.scope.folders != before:
-            self.scope.folders = (UNKNOWN,)
-            self.recorder.unknown("value", "a loop that changes the current folder")
-        if bound is not None or name in self.scope.values:
-            self.scope.values[name] = None
+        known = listed and all(SPLIT not in value for value in values)
+        self.scope.values[name] = None
+        certain = known and not assignments.assigned_within(bodies, self.tree, name)
+        self._loop(node, bodies, stdin, {name: values} if certain else {})
+        self.scope.values[name] = None
 
     def _case(self, node: Node, stdin: Stdin) -> None:
         for child in node.named_children:
@@ -311,8 +290,7 @@ class Walker:
         name = self.tree.text(node.named_children[0])
         body = node.named_children[1]
         outer = tuple(child for child in node.named_children[2:] if child.type in _REDIRECTS)
-        certain = self.branches == 0 and "unset" not in self.tree.source.decode()
-        self.functions[name] = Function(body, self.tree, certain, outer)
+        self.functions[name] = Function(body, self.tree, outer)
         scope, functions = self.scope, self.functions
         self.scope, self.functions = scope.copy(), dict(functions)
         self._call(name, self.functions[name], UNKNOWN_STDIN)
@@ -328,11 +306,3 @@ class Walker:
             redirects.follow(redirect, self.words, self.recorder)
         self._branch([function.body], stdin)
         self.tree, self.active = tree, active
-
-    def _substitutions(self, node: Node) -> None:
-        """Walk the substitutions in syntax of which nothing else is understood."""
-        for child in node.children:
-            if child.type in ("command_substitution", "process_substitution"):
-                self._substitution(child)
-            elif child.type != "do_group":
-                self._substitutions(child)

@@ -166,7 +166,7 @@ class Words:
         values = [piece for child in rest if child.type in _VALUES for piece in self._pieces(child)]
         nested = [child for child in rest if child.type not in _VALUES]
         for child in nested:
-            self._nested(child)
+            self.nested(child)
         if not name or any(child.type in ("!", "@") for child in rest) or (operator == ":" and not _are_numbers(rest)):
             self.note(Unknown("value", "an indirect or computed expansion"))
             return (unknown,)
@@ -198,7 +198,7 @@ class Words:
             self.note(Unknown("value", f"the variable {name} may hold a secret"))
         return (unknown,)
 
-    def _nested(self, node: Node) -> None:
+    def nested(self, node: Node) -> None:
         """Look into the less usual parts of an expansion for substitutions."""
         if node.type in ("command_substitution", "process_substitution"):
             self.run(node)
@@ -208,20 +208,20 @@ class Words:
             self._arithmetic(node)
         else:
             for child in node.children:
-                self._nested(child)
+                self.nested(child)
 
     def _subscript(self, node: Node) -> None:
         if not all(child.type in ("variable_name", "[", "]", "number") or self.tree.text(child) in ("@", "*")
                    for child in node.children):  # fmt: skip
             self.note(Unknown("value", "a computed array index"))
-        self._nested(node)
+        self.nested(node)
 
     def _arithmetic(self, node: Node) -> None:
         """Arithmetic on a variable evaluates the variable's text, substitutions in it included."""
         if any(child.type not in ("number", "binary_expression", "parenthesized_expression") for child in _inner(node)):
             self.note(Unknown("value", "arithmetic on a value that is not in the text"))
         for child in node.children:
-            self._nested(child)
+            self.nested(child)
 
 
 def _inner(node: Node) -> Iterable[Node]:

@@ -79,7 +79,8 @@ _SHELL_RUNS = frozenset(("time", "coproc"))
 def _inner(call: Invocation, shell: Shell, wrapper: Wrapper) -> tuple[str, ...]:
     """Record the wrapper's own options and give the command behind them; strange options may hide where it starts."""
     line = take_apart(call.words, wrapper.options, stop_at_operand=True)
-    shell.recorder.take_apart(Invocation(call.program, call.words[: len(call.words) - len(line.operands)]), wrapper.options, shell.scope)  # fmt: skip
+    shell.recorder.take_apart(Invocation(call.program, call.words[: len(call.words) - len(line.operands)]),
+    wrapper.options, shell.scope)  # fmt: skip
     if any(given.option.meaning == "risk" for given in line.given) or line.strange:
         shell.recorder.unknown("command", f"'{call.program}' with options that are not understood")
     return line.operands[wrapper.operands :]

@@ -18,11 +18,13 @@ _RMDIR = table("-pv --parents --ignore-fail-on-non-empty --verbose")
 _SHRED = table("-fuvxz -n:text -s:text --force --iterations:text --size:text --remove?text --zero --random-source:read")
 _COPY = table(
     "-abdfiHlLnPpRrsTuvxZcX -S:text -t:write --target-directory:write --recursive --archive --force --no-clobber"
-    " --no-target-directory --parents --preserve?text --update?text --verbose --backup?text --suffix:text --symbolic-link"
+    " --no-target-directory --parents --preserve?text --update?text --verbose --backup?text --suffix:text"
+    " --symbolic-link"
     " --link --dereference --no-dereference --sparse:text --reflink?text --remove-destination --interactive"
 )
 _MOVE = table(
-    "-bfinTuvZ -S:text -t:write --target-directory:write --force --no-clobber --no-target-directory --verbose --update?text"
+    "-bfinTuvZ -S:text -t:write --target-directory:write --force --no-clobber --no-target-directory --verbose"
+    " --update?text"
     " --backup?text --suffix:text --interactive --strip-trailing-slashes"
 )
 _LINK = table(
@@ -30,7 +32,8 @@ _LINK = table(
     " --no-target-directory --backup?text --suffix:text --interactive --logical --physical"
 )
 _INSTALL = table(
-    "-bcCdDpsTvZ -g:text -m:text -o:text -S:text -t:write --target-directory:write --mode:text --owner:text --group:text"
+    "-bcCdDpsTvZ -g:text -m:text -o:text -S:text -t:write --target-directory:write --mode:text --owner:text"
+    " --group:text"
     " --directory --backup?text --compare --preserve-timestamps --strip --strip-program:exec --verbose"
 )
 _MODE = table("-RcfvHLPh --recursive --changes --silent --quiet --verbose --reference:read --preserve-root"
@@ -40,8 +43,10 @@ _TOUCH = table("-acfhm -d:text -r:read -t:text --no-create --date:text --referen
 _MKDIR = table("-pvZ -m:text --parents --verbose --mode:text")
 _TRUNCATE = table("-co -r:read -s:text --size:text --reference:read --no-create --io-blocks")
 _SPLIT = table("-adexu -a:text -b:text -C:text -l:text -n:text -t:text --lines:text --bytes:text --number:text"
-               " --numeric-suffixes?text --additional-suffix:text --suffix-length:text --filter:exec --verbose")  # fmt: skip
-_PACK = table("-123456789acdfhkLlnNqrtvVz -S:text -T:text --stdout --to-stdout --keep --list --test --decompress --force"
+               " --numeric-suffixes?text --additional-suffix:text --suffix-length:text --filter:exec"
+               " --verbose")  # fmt: skip
+_PACK = table("-123456789acdfhkLlnNqrtvVz -S:text -T:text --stdout --to-stdout --keep --list --test --decompress"
+              " --force"
               " --recursive --best --fast --verbose --quiet --threads:text")  # fmt: skip
 _RM_LIKE = re.compile(r"-[a-zA-Z]*[rR][a-zA-Z]*\Z|--recursive\Z")
 
@@ -71,8 +76,10 @@ def _copies(call: Invocation, shell: Shell) -> None:
     line = recorder.take_apart(call, known, scope)
     into = line.values("-t", "--target-directory")
     moves, recursive = call.program == "mv", line.has("-r", "-R", "-a", "--recursive", "--archive")
+    sources: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()
     if call.program == "install" and line.has("-d", "--directory"):
-        sources, targets = (), line.operands
+        targets = line.operands
     elif into or (call.program == "ln" and len(line.operands) == 1):
         sources, targets = line.operands, into or (".",)
     else:
