@@ -1,4 +1,4 @@
-"""A model call in this process: every attempt, and what it had said when it was stopped."""
+"""A model call in this process: every attempt at it, counted as a worker counts them."""
 
 from __future__ import annotations
 
@@ -6,61 +6,55 @@ import asyncio
 from collections.abc import Callable
 from contextlib import aclosing
 
+from perdure.activities.live import Attempt
 from perdure.context.render import render
-from perdure.contracts.activities import Patience
+from perdure.contracts.activities import ModelCall, Patience
 from perdure.contracts.agent import FrozenAgent
-from perdure.contracts.errors import PerdureError, ProviderError
+from perdure.contracts.errors import PerdureError
 from perdure.contracts.failures import Failure
 from perdure.contracts.instructions import CallModel
 from perdure.contracts.messages import AssistantMessage, Message
-from perdure.contracts.usage import Cost, Usage
+from perdure.contracts.prompts import ModelRequest
 from perdure.providers.provider import Provider
-from perdure.providers.stream import Assembler
 
 MODEL_ATTEMPTS = Patience().model_attempts
 
 
 class ModelAttempts:
-    """One model call."""
+    """One model call. ``heard`` is told, after each piece, the text of the message so far."""
 
-    def __init__(self, instruction: CallModel, provider: Provider, heard: Callable[[str], None]) -> None:
-        """``heard`` is told, after each piece, the text of the message so far."""
-        self._instruction = instruction
+    def __init__(self, run_id: str, instruction: CallModel, provider: Provider, heard: Callable[[str], None]) -> None:
+        fields = instruction.model_dump(exclude={"kind"})
+        self._call = ModelCall(run_id=run_id, execution_id=run_id, **fields)
         self._provider = provider
         self._heard = heard
-        self._usage = Usage()
-        self._cost = Cost()
-        self._assembler = self._new_attempt(1)
 
     async def answer(self, agent: FrozenAgent, messages: tuple[Message, ...]) -> AssistantMessage | Failure:
         """The message, or why there is none after all attempts. Stopped, it is what had come, marked."""
+        attempt = Attempt(self._call, 1)
         try:
-            request = render(agent, messages[: self._instruction.revision], forced=self._instruction.forced)
-            for attempt in range(1, MODEL_ATTEMPTS + 1):
-                self._assembler = self._new_attempt(attempt)
-                try:
-                    async with aclosing(self._provider.stream(request, attempt=attempt)) as pieces:
-                        async for piece in pieces:
-                            self._assembler.add(piece)
-                            self._heard(self._assembler.text)
-                            # Nothing here waits by itself, and only what waits can be stopped.
-                            await asyncio.sleep(0)
-                    return self._message()
-                except ProviderError as error:
-                    if not error.retryable or attempt == MODEL_ATTEMPTS:
-                        return error.failure()
-                    self._usage += self._assembler.usage
-                    self._cost += self._assembler.cost
-        except asyncio.CancelledError:
-            return self._message(interrupted=True)
+            request = render(agent, messages[: self._call.revision], forced=self._call.forced)
         except PerdureError as error:
             return error.failure()
-        raise AssertionError("the last attempt returns")
+        for number in range(1, MODEL_ATTEMPTS + 1):
+            attempt = Attempt(self._call, number, (attempt.live,))
+            try:
+                return await self._asked(attempt, number, request)
+            except PerdureError as error:
+                failure = error.failure()
+            if not failure.retryable:
+                break
+        return failure
 
-    def _new_attempt(self, attempt: int) -> Assembler:
-        return Assembler(self._instruction.message_id, self._instruction.model, attempt)
-
-    def _message(self, *, interrupted: bool = False) -> AssistantMessage:
-        message = self._assembler.message("interrupted" if interrupted else None)
-        spent = {"usage": self._usage + message.usage, "cost": self._cost + message.cost}
-        return message.model_copy(update=spent)
+    async def _asked(self, attempt: Attempt, number: int, request: ModelRequest) -> AssistantMessage:
+        attempt.ask()
+        try:
+            async with aclosing(self._provider.stream(request, attempt=number)) as pieces:
+                async for piece in pieces:
+                    attempt.add(piece)
+                    self._heard(attempt.live.text)
+                    # A script that does not wait never lets go of the loop, and only what lets go can be stopped.
+                    await asyncio.sleep(0)
+            return attempt.message()
+        except asyncio.CancelledError:
+            return attempt.message("interrupted")

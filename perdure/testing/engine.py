@@ -213,8 +213,11 @@ class _Engine:
         try:
             if spec is None:
                 raise UnknownAgentError(str(query.agent), tuple(self._agents))
-            model = query.model or spec.model or MODEL
-            agent = freeze(spec, self._toolbox.specs, model, query.limits, query.workspace or self._machine.workspace)
+            limits = spec.limits
+            if query.limits:
+                limits = limits.model_copy(update=query.limits.model_dump(exclude_unset=True))
+            workspace = query.workspace or self._machine.workspace
+            agent = freeze(spec, self._toolbox.specs, query.model or spec.model or MODEL, limits, workspace)
         except PerdureError as error:
             return AgentRejected(at=self._now, failure=error.failure())
         return AgentResolved(at=self._now, agent=agent)
@@ -231,7 +234,8 @@ class _Engine:
 
     async def _model_outcome(self, state: State, instruction: CallModel) -> AnyOutcome:
         assert state.agent is not None
-        answer = await ModelAttempts(instruction, self.provider, self._heard).answer(state.agent, state.messages)
+        attempts = ModelAttempts(state.run_id, instruction, self.provider, self._heard)
+        answer = await attempts.answer(state.agent, state.messages)
         self._said = ""
         match answer:
             case AssistantMessage():
