@@ -29,9 +29,13 @@ def how_to_decide(run_id: str, asked: Iterable[Asked]) -> str:
 
 def how_to_go_on(run_id: str) -> str:
     """How a run that is left alone goes on: it is durable, but somebody must serve it."""
+    return f"Run {run_id} is kept; it goes on while a worker serves it.\n{how_to_serve(run_id)}"
+
+
+def how_to_serve(run_id: str) -> str:
+    """The commands that serve a run, or end it."""
     run = shlex.quote(run_id)
     return (
-        f"Run {run_id} is kept; it goes on while a worker serves it.\n"
         f"  perdure follow {run}    takes it up here, and asks here\n"
         f"  perdure worker{' ' * (len(run) + 1)}    serves all runs\n"
         f"  perdure cancel {run}    ends it"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from perdure.brain.refuse import refusal
-from perdure.cli.hints import how_to_go_on
+from perdure.cli.hints import how_to_serve
 from perdure.cli.lines import Span
 from perdure.cli.screen import Screen
 from perdure.cli.session import Session, actor, reaching, read_settings
@@ -101,4 +101,4 @@ async def give(session: Session, run_id: str, order: Order, state: State | None)
 def tell_what_next(screen: Screen, run_id: str, receipt: Receipt | None) -> None:
     """Say so when no worker could take the order yet, and what to do then."""
     if receipt is not None and receipt.reason == KEPT:
-        screen.note(f"{KEPT}\n{how_to_go_on(run_id)}", "plain")
+        screen.note(f"{KEPT}\n{how_to_serve(run_id)}", "plain")

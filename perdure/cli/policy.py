@@ -5,7 +5,8 @@ from __future__ import annotations
 import getpass
 import json
 import os
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import click
@@ -71,15 +72,18 @@ def check(ctx: click.Context, command: str, as_lines: bool, allow: str, tree: bo
     except ValueError as error:
         raise click.BadParameter(str(error), ctx, param_hint="--allow") from None
     facts = _facts(workspace)
-    stdin = click.get_text_stream("stdin", errors="surrogateescape")
-    lines = [line.rstrip("\n") for line in stdin] if command == "-" else [command]
     clear = True
-    for line in lines:
+    for line in _lines() if command == "-" else [command]:
         analysis = _analysed(line, facts)
         verdict = judge_capabilities(analysis.capabilities, facts, allowed)
         clear = clear and verdict.decision == "allow"
         click.echo(_as_json(analysis, verdict, tree) if as_lines else _as_text(analysis, verdict, tree))
     ctx.exit(0 if clear else 1)
+
+
+def _lines() -> Iterator[str]:
+    for line in sys.stdin.buffer:
+        yield line.decode(errors="surrogateescape").rstrip("\n")
 
 
 def _facts(workspace: Path | None) -> MachineFacts:

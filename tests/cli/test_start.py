@@ -1,0 +1,209 @@
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from perdure.testing.script import asks, fails, save, says, script, together
+from tests.cli.conftest import Play
+from tests.cli.programs import Home
+from tests.servers import unique
+
+TOOLS = '''
+def greet(name: str) -> str:
+    """Greet somebody.
+
+    Args:
+        name: Who is greeted.
+    """
+    return f"Hello, {name}!"
+'''
+
+
+def failed(ended: subprocess.CompletedProcess[str], code: int, *words: str) -> None:
+    """The program ended with this code and one line that holds these words."""
+    assert ended.returncode == code, ended
+    assert ended.stderr.startswith("error: "), ended
+    assert ended.stderr.count("\n") == 1, ended
+    assert "Traceback" not in ended.stderr
+    for word in words:
+        assert word in ended.stderr
+
+
+def test_a_run_shows_its_model_its_text_and_where_it_stands(home: Home, play: Play) -> None:
+    (home.path / "tools.py").write_text(TOOLS)
+    model = play(together(says("I ", "greet."), asks("greet", name="Ana")), says("She was ", "greeted."))
+    run_id = unique("run")
+
+    ended = home.run(
+        *("run", "Greet Ana", "--model", model, "--tools", "tools.py", "--yes", "--run-id", run_id),
+        PERDURE_UI_URL="http://ui.example.org",
+    )
+
+    assert ended.returncode == 0, ended
+    lines = ended.stdout.splitlines()
+    assert lines[0] == f"model {model} (named with --model)"
+    assert lines[1].endswith("> Greet Ana")
+    assert lines[2:] == [
+        f"agent assistant, model {model}",
+        "I greet.",
+        '  call    t1s1c1 greet {"name": "Ana"}',
+        *(line for line in lines if line.startswith("  asks    t1s1c1 greet waits for approval")),
+        *(line for line in lines if line.startswith("  (approval of t1s1c1") and line.endswith(": --yes)")),
+        "  done    t1s1c1 greet: Hello, Ana!",
+        "She was greeted.",
+        "turn 1 completed - 30 tokens (20 in, 10 out), $0.00",
+        f"run  {run_id} completed",
+        f"ui   http://ui.example.org/namespaces/default/workflows/{run_id}",
+    ]
+    assert f"run {run_id}" in ended.stderr
+
+
+def test_events_as_json_are_all_that_goes_to_the_output(home: Home, play: Play) -> None:
+    ended = home.run("run", "Hello", "--model", play(says("Hello.")), "--json", PERDURE_UI_URL="http://ui.example.org")
+
+    events = [json.loads(line) for line in ended.stdout.splitlines()]
+    durable = [event["kind"] for event in events if event["position"]]
+    assert ended.returncode == 0
+    assert durable[0] == "message_received"
+    assert durable[-1] == "run_closed"
+    assert events[-1]["output"] == "Hello."
+    assert "http://ui.example.org/namespaces/default/workflows/" in ended.stderr
+
+
+def test_the_task_can_come_through_a_pipe(home: Home, play: Play) -> None:
+    ended = home.run("run", "-", "--model", play(says("Read.")), text="What is this?\n")
+
+    assert ended.returncode == 0
+    assert "> What is this?" in ended.stdout
+
+
+def test_a_failed_attempt_is_seen_and_the_run_goes_on(home: Home, play: Play) -> None:
+    ended = home.run("run", "Hello", "--model", play(fails("overloaded"), says("Hello.")))
+
+    assert ended.returncode == 0
+    assert "attempt 2 follows)" in ended.stdout
+    assert "\nHello.\n" in ended.stdout
+
+
+def test_a_run_that_fails_says_why_and_exits_with_1(home: Home, play: Play) -> None:
+    ended = home.run("run", "Hello", "--model", play(fails("authentication", detail="the key is not valid")))
+
+    assert ended.returncode == 1
+    assert "error: run " in ended.stderr
+    assert "the key is not valid" in ended.stderr
+    assert "Traceback" not in ended.stderr + ended.stdout
+
+
+def test_without_a_terminal_a_run_that_asks_is_left_with_4_and_how_to_approve(home: Home, play: Play) -> None:
+    model = play(asks("write_file", path="out.txt", content="text"), says("Written."))
+    run_id = unique("run")
+
+    ended = home.run("run", "Write", "--model", model, "--run-id", run_id)
+
+    assert ended.returncode == 4
+    assert f"perdure approve {run_id} t1s1c1\n" in ended.stderr
+    assert f"perdure follow {run_id} " in ended.stderr
+    assert not (home.path / "out.txt").exists()
+
+
+def test_yes_never_approves_what_a_safety_rule_asks(home: Home, play: Play) -> None:
+    risky = asks("execute_command", command="sudo rm -rf build")
+    model = play(together(asks("write_file", path="out.txt", content="text"), risky), says("Done."))
+
+    ended = home.run("run", "Tidy", "--model", model, "--yes")
+
+    assert ended.returncode == 4, ended
+    assert (home.path / "out.txt").read_text() == "text"
+    assert "t1s1c2 execute_command" in ended.stderr
+    assert "[safety:" in ended.stderr
+
+
+def test_with_no_human_nothing_waits(home: Home, play: Play) -> None:
+    model = play(asks("write_file", path="out.txt", content="text"), says("I may not."))
+
+    ended = home.run("run", "Write", "--model", model, "--no-human")
+
+    assert ended.returncode == 0
+    assert "  denied  t1s1c1 write_file" in ended.stdout
+    assert not (home.path / "out.txt").exists()
+
+
+def test_a_step_limit_ends_with_an_answer(home: Home, play: Play) -> None:
+    ended = home.run("run", "Hello", "--model", play(says("Now.")), "--steps", "1")
+
+    assert ended.returncode == 0
+    assert "(last step: the model must answer now)" in ended.stdout
+
+
+def test_a_conversation_rests_after_its_turn(home: Home, play: Play) -> None:
+    run_id = unique("run")
+
+    ended = home.run("run", "Hello", "--model", play(says("Hello.")), "--conversation", "--run-id", run_id)
+
+    assert ended.returncode == 0
+    assert f'perdure send {run_id} "…"' in ended.stderr
+
+
+def test_an_agent_can_stand_in_a_file(home: Home, tmp_path: Path) -> None:
+    model = save(script(says("Meow.")), tmp_path / "cat.json")
+    (home.path / "cat.md").write_text(f"---\nmodel: {model}\ntools: []\n---\nYou are a cat.\n")
+
+    ended = home.run("run", "Hello", "--agent", "cat.md")
+
+    assert ended.returncode == 0, ended
+    assert f"model {model} (named by the agent cat)" in ended.stdout
+    assert "Meow." in ended.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "settings", "code", "words"),
+    [
+        ([""], {}, 2, ["The task is empty"]),
+        (["  \n "], {}, 2, ["The task is empty"]),
+        (["task", "--agent", "nobody"], {}, 2, ["'nobody'", "Known agents: assistant"]),
+        (["task", "--agent", "missing.md"], {}, 2, ["missing.md"]),
+        (["task", "--tools", "nowhere.py"], {}, 2, ["nowhere.py"]),
+        (["task", "--tools", "json:nothing"], {}, 2, ["json", "nothing"]),
+        (["task", "--model", "unheard:of"], {}, 2, ["unheard"]),
+        (["task", "--model", "gpt"], {}, 2, ["provider:model"]),
+        (["task", "--model", "openai:gpt-5-mini"], {}, 3, ["OPENAI_API_KEY"]),
+        (["task", "--workspace", "/no/such/folder"], {}, 2, ["/no/such/folder"]),
+        (["task"], {"PERDURE_STEP_LIMIT": "many"}, 2, ["PERDURE_STEP_LIMIT", "'many'"]),
+        (["task"], {"PERDURE_ADDRESS": "nonsense"}, 2, ["PERDURE_ADDRESS"]),
+    ],
+)
+def test_what_cannot_work_is_refused_before_anything_starts(
+    home: Home, arguments: list[str], settings: dict[str, str], code: int, words: list[str]
+) -> None:
+    failed(home.run("run", *arguments, **settings), code, *words)
+
+
+def test_an_agent_whose_tools_are_not_served_is_refused(home: Home) -> None:
+    (home.path / "agents").mkdir()
+    (home.path / "agents" / "smith.md").write_text("---\ntools: [hammer]\n---\nYou forge.\n")
+
+    failed(home.run("run", "task", "--agent", "smith", "--model", "demo:demo"), 2, "hammer")
+
+
+def test_a_server_that_does_not_answer_is_exit_code_3(home: Home) -> None:
+    ended = home.run("run", "task", "--model", "demo:demo", PERDURE_ADDRESS="127.0.0.1:1")
+
+    assert ended.returncode == 3
+    assert ended.stderr.splitlines()[-1].startswith("error: No Temporal server answers at 127.0.0.1:1")
+
+
+def test_a_run_id_that_runs_already_is_refused_or_joined(home: Home, play: Play) -> None:
+    model = play(asks("write_file", path="out.txt", content="text"), says("Written."))
+    run = ("run", "Write", "--model", model, "--run-id", unique("run"))
+    assert home.run(*run).returncode == 4
+
+    refused = home.run(*run)
+    joined = home.run(*run, "--join", "--yes")
+
+    assert refused.returncode == 2
+    assert "is running already" in refused.stderr
+    assert joined.returncode == 0
+    assert "Written." in joined.stdout
