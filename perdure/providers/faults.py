@@ -88,6 +88,9 @@ _OVERFLOW = re.compile(
     re.IGNORECASE,
 )
 
+# llama.cpp answers a picture for a model without eyes with a 500; asking again would not open them.
+_UNABLE = re.compile(r"input is not supported", re.IGNORECASE)
+
 _LONG_RUN = re.compile(r"[A-Za-z0-9+/=_-]{120,}")
 _PAGE = re.compile(r"<(?:!doctype|html|head|body)\b", re.IGNORECASE)
 
@@ -205,7 +208,7 @@ def _from_object(error: dict[str, JsonValue]) -> Complaint:
     return Complaint(
         message=message[:1000],
         words=words,
-        code=next(iter(words), ""),
+        code=next((word for word in words if not word.isdecimal() or word in _BY_WORD), ""),
         status=number if number is not None and 300 <= number < 600 else None,
         param=a_word(error.get("param")),
         details=tuple(a_list(error.get("details"))),
@@ -235,6 +238,8 @@ def _words(error: dict[str, JsonValue]) -> tuple[str, ...]:
 def _kind(complaint: Complaint, status: int | None) -> type[ProviderError]:
     if status == 413 or (status in (None, 400, 422, 500) and _OVERFLOW.search(complaint.message)):
         return ContextTooLongError
+    if status == 500 and _UNABLE.search(complaint.message):
+        return BadRequestError
     if status is not None and status in (401, 402):
         return _BY_STATUS[status]
     if status == 403 and "flagged" in complaint.message.lower():

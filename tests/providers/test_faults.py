@@ -56,6 +56,7 @@ def error(**fields: object) -> bytes:
         (409, b"", OverloadedError),
         (422, b'{"detail":[{"loc":["body"],"msg":"field required"}]}', BadRequestError),
         (500, error(message="oops", type="server_error"), OverloadedError),
+        (500, error(message="image input is not supported", type="server_error", code=500), BadRequestError),
         (501, error(message="no embeddings", type="not_supported_error"), BadRequestError),
         (502, b"<html><body>Bad gateway</body></html>", OverloadedError),
         (503, b"", OverloadedError),
@@ -115,6 +116,11 @@ def test_an_error_without_a_reason_still_says_something(body: bytes) -> None:
     said = str(fault("openai", body, status=500))
     assert said.startswith("openai: ")
     assert "<html" not in said
+
+
+def test_a_code_that_only_repeats_the_status_is_not_said_twice() -> None:
+    found = fault("openai", error(message="it broke", code=500, type="server_error"), status=500)
+    assert str(found) == "openai: it broke (status 500, server_error)"
 
 
 def test_the_parameter_that_was_refused_is_named() -> None:
