@@ -20,6 +20,7 @@ import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,13 @@ def outside() -> dict[str, str]:
         for name, value in os.environ.items()
         if not name.startswith("PERDURE_") and not name.endswith("_API_KEY")
     }
+
+
+@pytest.fixture
+def foreign_port() -> Iterator[int]:
+    """The port of a program that takes connections and says nothing."""
+    with closing(socket.create_server(("127.0.0.1", 0))) as listener:
+        yield int(listener.getsockname()[1])
 
 
 class OwnedProcess:
@@ -165,9 +173,9 @@ async def eventually(condition: Callable[[], bool], *, deadline: float = DEADLIN
             await asyncio.sleep(0.02)
 
 
-@pytest.fixture(scope="session")
-def dev_server() -> Iterator[str]:
-    """The address of a real Temporal server in memory, with our search attributes; one per test session."""
+@contextlib.contextmanager
+def running_server(*options: str) -> Iterator[str]:
+    """A real Temporal server in memory, with our search attributes, for the time of a block; gives its address."""
     port = free_port()
     attributes = [f"--search-attribute={name}=Keyword" for name in SEARCH_ATTRIBUTES]
     server = OwnedProcess(
@@ -175,6 +183,7 @@ def dev_server() -> Iterator[str]:
             binary("temporal"),
             *("server", "start-dev", "--headless", "--ip", "127.0.0.1", "--port", str(port), "--log-level", "error"),
             *attributes,
+            *options,
         ]
     )
     try:
@@ -183,6 +192,13 @@ def dev_server() -> Iterator[str]:
         yield address
     finally:
         server.kill()
+
+
+@pytest.fixture(scope="session")
+def dev_server() -> Iterator[str]:
+    """The address of a real Temporal server in memory; one per test session."""
+    with running_server() as address:
+        yield address
 
 
 @pytest.fixture

@@ -6,15 +6,20 @@ The trap: a program that accepts connections and says nothing (not Temporal) hol
 from __future__ import annotations
 
 import asyncio
+import re
 from datetime import timedelta
 
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 from temporalio.client import Client
-from temporalio.service import RPCError, RPCStatusCode, TLSConfig
+from temporalio.service import RPCError, TLSConfig
 
 from perdure.contracts.errors import OperatorError, ServerUnavailableError
 from perdure.worker.converter import data_converter
 from perdure.worker.settings import Settings
+
+LONGEST = 200
+"""Characters of a server's own words that an error repeats."""
+STATUS = re.compile(r'Status \{ code: (?P<code>\w+), message: "(?P<message>(?:[^"\\]|\\.)*)"')
 
 
 def tls_of(settings: Settings) -> TLSConfig | bool:
@@ -49,35 +54,43 @@ async def connect(settings: Settings, address: str) -> Client:
     except TimeoutError:
         raise ServerUnavailableError(address, f"no answer within {timeout.total_seconds():g} s") from None
     except RPCError as error:
-        raise refused(error, address, settings.namespace) from error
+        raise refused(error.status.name, error.message, address, settings.namespace) from error
     except (RuntimeError, ValueError) as error:
-        raise ServerUnavailableError(address, brief(str(error))) from error
+        raise unconnected(str(error), address, settings.namespace) from error
     return client
 
 
-def refused(error: RPCError, address: str, namespace: str) -> OperatorError:
-    """What a server's refusal means for the person who runs the system."""
-    if error.status is RPCStatusCode.NOT_FOUND:
-        return OperatorError(
-            f"The Temporal server at {address} has no namespace {namespace!r}. Set PERDURE_NAMESPACE, or create it: "
-            f"`temporal operator namespace create --namespace {namespace} --address {address}`."
-        )
-    if error.status in (RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNAUTHENTICATED):
-        return OperatorError(
-            f"The Temporal server at {address} does not let us into the namespace {namespace!r}: "
-            "check PERDURE_API_KEY (or PERDURE_TLS_CERT and PERDURE_TLS_KEY) and PERDURE_NAMESPACE."
-        )
-    return ServerUnavailableError(address, brief(error.message))
+def refused(status: str, message: str, address: str, namespace: str) -> OperatorError:
+    """What a server's refusal means for the person who runs the system. ``status`` is the gRPC status by name."""
+    match status.replace("_", "").lower():
+        case "notfound":
+            return OperatorError(
+                f"The Temporal server at {address} has no namespace {namespace!r}. Set PERDURE_NAMESPACE, or create it "
+                f"with `temporal operator namespace create --namespace {namespace} --address {address}`."
+            )
+        case "permissiondenied" | "unauthenticated":
+            return OperatorError(
+                f"The Temporal server at {address} does not let us into the namespace {namespace!r}: "
+                "check PERDURE_API_KEY (or PERDURE_TLS_CERT and PERDURE_TLS_KEY) and PERDURE_NAMESPACE."
+            )
+        case _:
+            return ServerUnavailableError(address, message[:LONGEST])
 
 
-def brief(text: str) -> str:
-    """The reason in an SDK message, without the native error's structure."""
-    for reason, sign in (("connection refused", "Connection refused"), ("no such host", "dns error")):
-        if sign in text:
-            return reason
-    if "h2 protocol error" in text or "Http2" in text:
-        return "what answers there is not Temporal"
-    return text.removeprefix("Failed client connect: ").partition(": Status {")[0].partition(": tonic::")[0][:200]
+def unconnected(text: str, address: str, namespace: str) -> OperatorError:
+    """What the SDK's message about a failed connect means. It tells the kinds of failure apart by text alone."""
+    status = STATUS.search(text)
+    if "Connection refused" in text:
+        return ServerUnavailableError(address, "connection refused")
+    if "dns error" in text:
+        return ServerUnavailableError(address, "no such host")
+    if status is None:
+        plain = text.removeprefix("Failed client connect: ").partition(": tonic::")[0]
+        return ServerUnavailableError(address, plain[:LONGEST])
+    if "tonic::transport::Error" in text or "grpc-status header missing" in text:
+        foreign = "what listens there does not answer as Temporal does; if it wants TLS, set PERDURE_TLS=true"
+        return ServerUnavailableError(address, foreign)
+    return refused(status["code"], status["message"], address, namespace)
 
 
 async def answers(address: str, patience: timedelta = timedelta(seconds=2)) -> bool:

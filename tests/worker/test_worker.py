@@ -6,7 +6,6 @@ import json
 import signal
 from pathlib import Path
 
-import pytest
 from temporalio.client import Client
 from temporalio.common import SearchAttributeKey
 from temporalio.worker import Worker
@@ -17,7 +16,7 @@ from perdure.contracts.state import RunOutput
 from perdure.providers.gate import Gate
 from perdure.testing.script import asks, held, save, says, script
 from perdure.worker.worker import sandbox
-from tests.servers import StartWorker, eventually, free_port, unique
+from tests.servers import StartWorker, eventually, unique
 from tests.worker.sandboxed import Shared, identities
 
 
@@ -92,12 +91,6 @@ async def test_a_second_signal_ends_a_worker_at_once(
     assert worker.wait() == -signal.SIGINT
 
 
-async def test_a_variable_that_is_no_setting_is_warned_of(start_worker: StartWorker, tmp_path: Path) -> None:
-    worker = start_worker(model=save(script(says("x")), tmp_path / "script.json"), modle="x")
-    assert "Did you mean PERDURE_MODEL?" in worker.until("PERDURE_MODLE")
-    worker.until('"ready"')
-
-
 async def test_the_native_core_logs_in_the_same_form(
     temporal_client: Client, start_worker: StartWorker, task_queue: str
 ) -> None:
@@ -107,26 +100,6 @@ async def test_the_native_core_logs_in_the_same_form(
     assert (line["logger"], line["level"]) == ("temporalio.core", "warning")
     assert "NoSuchWorkflow" in line["failure"]
     await handle.terminate()
-
-
-@pytest.mark.parametrize(
-    ("settings", "status", "said"),
-    [
-        ({"port": "many"}, 2, "error: PERDURE_PORT in the environment is 'many': expected a port number"),
-        ({"tools": "no_such_module:tool"}, 2, "error: Tool path 'no_such_module:tool'"),
-        ({"model": "nobody:x"}, 2, "error: There is no provider 'nobody'"),
-        ({"model": "openai:gpt-5-mini"}, 3, "error: The provider 'openai' needs a key: set OPENAI_API_KEY."),
-        ({"namespace": "elsewhere"}, 3, "has no namespace 'elsewhere'"),
-        ({"address": f"127.0.0.1:{free_port()}"}, 3, "error: No Temporal server answers at 127.0.0.1:"),
-    ],
-)
-def test_what_keeps_a_worker_from_starting_is_said_in_one_line(
-    start_worker: StartWorker, settings: dict[str, str], status: int, said: str
-) -> None:
-    worker = start_worker(**{"model": "demo:demo", **settings})
-    assert worker.wait() == status
-    assert said in worker.output
-    assert len(worker.lines) == 1
 
 
 async def test_the_pure_rooms_are_shared_with_the_sandbox_and_workflows_are_not(
