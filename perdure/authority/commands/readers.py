@@ -46,7 +46,8 @@ paste | -sz -d:text --delimiters:text --serial | read
 join | -iz -a:text -e:text -j:text -o:text -t:text -v:text -1:text -2:text --header --ignore-case | read
 comm | -123z --check-order --nocheck-order --output-delimiter:text --total | read
 diff | -qrsuNbBwEZiyatpTcde -U:text -C:text -W:text -x:text -X:read -I:text -L:text -# --brief --recursive
- --unified?text --context?text --color?text --side-by-side --ignore-all-space --ignore-space-change --ignore-blank-lines --new-file
+ --unified?text --context?text --color?text --side-by-side --ignore-all-space --ignore-space-change --new-file
+ --ignore-blank-lines
  --ignore-case --report-identical-files --text --exclude:text --exclude-from:read --width:text --label:text
  --suppress-common-lines --strip-trailing-cr --from-file:read --to-file:read --minimal | read | -r --recursive
 cmp | -bls -i:text -n:text --print-bytes --verbose --quiet --silent --bytes:text | read

@@ -5,7 +5,8 @@ Both branches of every condition count, a loop's body counts once, and a folder 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from tree_sitter import Node
@@ -21,32 +22,10 @@ from perdure.authority.commands.words import Scope, Words
 from perdure.authority.patterns import SPLIT, UNKNOWN, is_literal
 
 MAX_DEPTH = 12
-_KEYWORDS = frozenset(
-    (
-        "{",
-        "}",
-        "if",
-        "then",
-        "else",
-        "elif",
-        "fi",
-        "do",
-        "done",
-        "case",
-        "esac",
-        "while",
-        "until",
-        "for",
-        "select",
-        "function",
-        "in",
-        "[[",
-        "]]",
-        "!",
-        "((",
-        "))",
-    )
-)
+_KEYWORDS = frozenset((
+    "{", "}", "if", "then", "else", "elif", "fi", "do", "done", "case", "esac", "while", "until", "for", "select", "in",
+    "function", "[[", "]]", "!", "((", "))",
+))  # fmt: skip
 _TRANSPARENT = frozenset(("list", "do_group", "elif_clause", "else_clause", "if_statement", "negated_command"))
 _NOTHING: Mapping[str, tuple[str, ...]] = {}
 _REDIRECTS = frozenset(("file_redirect", "herestring_redirect", "heredoc_redirect"))
@@ -129,14 +108,18 @@ class Walker:
 
     def _substitution(self, node: Node) -> None:
         outward = node.children[0].type == ">("
-        self._apart(node.named_children, UNKNOWN_STDIN if outward else NO_STDIN)
+        output = self.output
+        with self._subshell():
+            self._all(node.named_children, UNKNOWN_STDIN if outward else NO_STDIN)
+        self.output = output
 
-    def _apart(self, nodes: Iterable[Node], stdin: Stdin) -> None:
-        """Walk statements in a subshell: what they settle does not hold afterwards."""
-        scope, functions, output = self.scope, self.functions, self.output
+    @contextmanager
+    def _subshell(self) -> Iterator[None]:
+        """What is settled in here does not hold afterwards."""
+        scope, functions = self.scope, self.functions
         self.scope, self.functions = scope.copy(), dict(functions)
-        self._all(nodes, stdin)
-        self.scope, self.functions, self.output = scope, functions, output
+        yield
+        self.scope, self.functions = scope, functions
 
     def _all(self, nodes: Iterable[Node], stdin: Stdin) -> None:
         for node in nodes:
@@ -161,7 +144,8 @@ class Walker:
             case "pipeline":
                 self._pipeline([child for child in node.children if child.is_named], stdin)
             case "subshell":
-                self._apart(node.named_children, stdin)
+                with self._subshell():
+                    self._all(node.named_children, stdin)
             case "compound_statement" if node.children[0].type == "{":
                 self._all(node.children, stdin)
             case "compound_statement" | "c_style_for_statement":
@@ -199,6 +183,8 @@ class Walker:
             if child.type in _REDIRECTS:
                 found = redirects.follow(child, reader, self.recorder)
                 stdin = found.stdin or stdin
+                if found.after or found.piped:
+                    raise UnparsableError("a here-document in front of its command")
                 for more in found.words:
                     argv += reader.of(more)
             elif child.type == "variable_assignment":
@@ -245,11 +231,10 @@ class Walker:
                 part for stage in stages for part in (stage.named_children if stage.type == "pipeline" else [stage])
             ]
         for stage in stages:
-            scope, functions = self.scope, self.functions
-            self.scope, self.functions, self.output = scope.copy(), dict(functions), UNKNOWN_STDIN
-            self._visit(stage, stdin)
+            self.output = UNKNOWN_STDIN
+            with self._subshell():
+                self._visit(stage, stdin)
             stdin = self.output if stage.type == "command" else UNKNOWN_STDIN
-            self.scope, self.functions = scope, functions
 
     def _loop(
         self, node: Node, parts: Iterable[Node], stdin: Stdin, bound: Mapping[str, tuple[str, ...]] = _NOTHING
@@ -291,10 +276,8 @@ class Walker:
         body = node.named_children[1]
         outer = tuple(child for child in node.named_children[2:] if child.type in _REDIRECTS)
         self.functions[name] = Function(body, self.tree, outer)
-        scope, functions = self.scope, self.functions
-        self.scope, self.functions = scope.copy(), dict(functions)
-        self._call(name, self.functions[name], UNKNOWN_STDIN)
-        self.scope, self.functions = scope, functions
+        with self._subshell():
+            self._call(name, self.functions[name], UNKNOWN_STDIN)
 
     def _call(self, name: str, function: Function, stdin: Stdin) -> None:
         if name in self.active:
