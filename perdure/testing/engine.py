@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, assert_never
 
+from perdure.activities.calling import run_tool
 from perdure.activities.functions import tool_from
 from perdure.activities.toolbox import Toolbox
-from perdure.activities.tools import run_tool
 from perdure.agents.freeze import freeze
 from perdure.authority.judge import judge
 from perdure.authority.paths import MachineFacts

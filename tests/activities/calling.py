@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from perdure.activities.calling import run_tool
 from perdure.activities.functions import tool_from
-from perdure.activities.tools import run_tool
 from perdure.contracts.tools import CallContext, ToolOutput
 
 
