@@ -16,6 +16,7 @@ from perdure.providers.openai_chat import ChatProvider
 from perdure.providers.stream import Assembler, Piece
 
 SSE = {"content-type": "text/event-stream"}
+USAGE = {"prompt_tokens": 10, "completion_tokens": 4, "total_tokens": 14, "prompt_tokens_details": {"cached_tokens": 3}}
 KEY = "sk-canary-0123456789abcdef"
 
 
@@ -29,6 +30,10 @@ def asking(*tools: str, model: str = "openai:gpt-5-mini", text: str = "Hello") -
 
 def chunk(finish: str | None = None, **delta: object) -> dict[str, object]:
     return {"id": "chatcmpl-1", "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
+
+
+def counted(**usage: object) -> dict[str, object]:
+    return {"id": "chatcmpl-1", "choices": [], "usage": {**USAGE, **usage}}
 
 
 def events(*values: object, done: bool = True) -> bytes:
