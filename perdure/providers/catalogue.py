@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from urllib.parse import urlsplit
 
-from pydantic import JsonValue, ValidationError, model_validator
+from pydantic import ConfigDict, JsonValue, ValidationError, model_validator
 
 from perdure.contracts.record import FileRecord
 from perdure.providers.dialects import DIALECTS, Dialect
@@ -20,6 +20,9 @@ class Endpoint(FileRecord):
     names a row of `DIALECTS`, and ``flags`` change single flags of it. ``default_model`` is what is chosen when only
     the key is there.
     """
+
+    # An address that is refused for the password in it must not be quoted in the refusal.
+    model_config = ConfigDict(hide_input_in_errors=True)
 
     base_url: str
     key_variable: str = ""

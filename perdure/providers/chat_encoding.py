@@ -180,7 +180,7 @@ class _Messages:
     def _said(self, message: AssistantMessage) -> str:
         """The message's text, with a word in place of each part that an assistant message cannot carry."""
         return "".join(
-            part.text if part.kind == "text" else f"[{part.kind}]"
+            part.text if part.kind == "text" else f"[{part.tool if part.kind == 'hosted' else part.kind}]"
             for part in message.parts
             if part.kind not in ("reasoning", "call")
         )

@@ -7,9 +7,11 @@ after a streamed reply). That request never got a byte back, so it is sent once 
 from __future__ import annotations
 
 import json
+import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import httpx
@@ -19,6 +21,7 @@ from perdure.contracts.errors import (
     AuthenticationError,
     BadReplyError,
     BadRequestError,
+    InvalidSettingsError,
     ProviderError,
     ProviderNetworkError,
     ProviderTimeoutError,
@@ -119,17 +122,17 @@ class Http:
         read_timeout: float = 600.0,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        """``read_timeout`` is the longest silence between two pieces of a reply, in seconds, not the whole reply."""
+        """``read_timeout`` is the longest silence between two pieces of a reply, in seconds, not the whole reply.
+
+        Raises InvalidSettingsError when the environment names a proxy or certificates that cannot be used.
+        """
         self.provider = provider
         self._base_url = base_url.rstrip("/")
         self._headers = {"accept": "text/event-stream, application/json", "user-agent": "perdure", **headers}
         self._secrets = secrets
-        settings: dict[str, Any] = {
-            "timeout": httpx.Timeout(read_timeout, connect=connect_timeout, pool=connect_timeout),
-            "transport": transport,
-        }
-        self._kept = httpx.AsyncClient(limits=httpx.Limits(max_keepalive_connections=20), **settings)
-        self._fresh = httpx.AsyncClient(limits=httpx.Limits(max_keepalive_connections=0), **settings)
+        timeout = httpx.Timeout(read_timeout, connect=connect_timeout, pool=connect_timeout)
+        self._kept = _client(timeout, 20, transport)
+        self._fresh = _client(timeout, 0, transport)
 
     @asynccontextmanager
     async def post(self, path: str, payload: Mapping[str, JsonValue]) -> AsyncIterator[Reply]:
@@ -179,6 +182,25 @@ class Http:
         )
 
 
+def _client(timeout: httpx.Timeout, kept: int, transport: httpx.AsyncBaseTransport | None) -> httpx.AsyncClient:
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=kept)
+    try:
+        verify = True if transport else _certificates()
+        return httpx.AsyncClient(timeout=timeout, limits=limits, transport=transport, verify=verify)
+    except (ImportError, ValueError, OSError, httpx.InvalidURL):
+        # The library's own words may quote a proxy's password.
+        raise InvalidSettingsError(
+            "The proxy or the certificates that the environment names cannot be used: see HTTPS_PROXY, HTTP_PROXY, "
+            "ALL_PROXY, SSL_CERT_FILE and SSL_CERT_DIR."
+        ) from None
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    # Reading all authorities takes longer than everything else here, and every provider trusts the same ones.
+    return httpx.create_ssl_context()
+
+
 async def _error_body(response: httpx.Response) -> bytes:
     """What can be had of an error's body: a connection that breaks here must not hide the error itself."""
     body = bytearray()
@@ -195,7 +217,10 @@ async def _error_body(response: httpx.Response) -> bytes:
 async def served_models(base_url: str, transport: httpx.AsyncBaseTransport | None = None) -> tuple[str, ...]:
     """The models that a server on this machine lists under ``base_url``; empty when none answers in time."""
     try:
-        async with httpx.AsyncClient(timeout=_PROBE_TIMEOUT, trust_env=False, transport=transport) as client:
+        probing = httpx.AsyncClient(
+            timeout=_PROBE_TIMEOUT, trust_env=False, transport=transport, verify=_certificates()
+        )
+        async with probing as client:
             response = await client.get(f"{base_url.rstrip('/')}/models")
             listed = an_object(loads(response.content)) if response.status_code == 200 else {}
     except _UNSUITABLE:

@@ -14,6 +14,7 @@ from perdure.contracts.messages import (
     AssistantPart,
     CallPart,
     FinishReason,
+    HostedPart,
     Opaque,
     ReasoningPart,
     TextPart,
@@ -65,6 +66,16 @@ class OpaquePiece:
 
 
 @dataclass(frozen=True, slots=True)
+class HostedPiece:
+    """What the provider did by itself, whole: see `HostedPart`."""
+
+    tool: str
+    opaque: Opaque
+    name: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class UsagePiece:
     """What the call consumed so far; a later piece replaces an earlier one. ``cost`` is the provider's own word."""
 
@@ -80,7 +91,7 @@ class FinishPiece:
     raw: str = ""
 
 
-Piece = StartPiece | TextPiece | ReasoningPiece | CallPiece | OpaquePiece | UsagePiece | FinishPiece
+Piece = StartPiece | TextPiece | ReasoningPiece | CallPiece | OpaquePiece | HostedPiece | UsagePiece | FinishPiece
 
 
 @dataclass(slots=True)
@@ -124,7 +135,7 @@ class Assembler:
         self.model = model
         self.attempt = attempt
         self.finish: FinishReason | None = None
-        self._parts: list[_Prose | _Call] = []
+        self._parts: list[_Prose | _Call | HostedPart] = []
         self._calls: dict[int, _Call] = {}
         self._text = _Channel()
         self._reasoning = _Channel()
@@ -167,6 +178,8 @@ class Assembler:
                 self._call(piece)
             case OpaquePiece():
                 self._seal(piece)
+            case HostedPiece():
+                self._parts.append(HostedPart(tool=piece.tool, name=piece.name, text=piece.text, opaque=piece.opaque))
             case UsagePiece():
                 self._usage, self._cost = piece.usage, piece.cost or self._cost
             case FinishPiece():
@@ -184,6 +197,8 @@ class Assembler:
         for part in self._parts:
             if isinstance(part, _Prose):
                 parts.append(part.part())
+            elif isinstance(part, HostedPart):
+                parts.append(part)
             elif part.name:
                 position += 1
                 parts.append(_call_part(call_id(self.message_id, position), part))

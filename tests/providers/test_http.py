@@ -11,6 +11,7 @@ import pytest
 from perdure.contracts.errors import (
     AuthenticationError,
     BadRequestError,
+    InvalidSettingsError,
     OverloadedError,
     ProviderError,
     ProviderNetworkError,
@@ -113,6 +114,14 @@ async def test_a_key_that_no_header_can_hold_is_a_typed_error_without_the_key(ke
             await body_of(http)
         await http.close()
     assert key not in str(caught.value)
+
+
+@pytest.mark.parametrize("proxy", ["socks9://u:hunter2@proxy.example", "http://u:hunter2@proxy.example:port"])
+def test_a_proxy_that_cannot_be_used_is_a_setting_to_mend(proxy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ALL_PROXY", proxy)
+    with pytest.raises(InvalidSettingsError, match="ALL_PROXY") as caught:
+        Http("openai", "https://models.example/v1", {})
+    assert "hunter2" not in str(caught.value)
 
 
 async def test_silence_is_a_timeout_and_a_refused_connection_a_network_error() -> None:
