@@ -132,7 +132,8 @@ def _section(reading: Reading) -> list[str]:
 
 def _gist(reading: Reading) -> str:
     found = extract(reading.text, reading.path, most_sentences=1)
-    return next(iter(found.sentences), "") or found.title or found.remark or _count(found.words, "word")
+    said = [found.title, *found.sentences]
+    return ". ".join(part.rstrip(".") for part in said if part) or found.remark or _count(found.words, "word")
 
 
 def _counted(looked: Looked, target: str) -> str:

@@ -90,7 +90,7 @@ def best_sentences(sentences: list[str], weights: Counter[str], most: int) -> tu
     scored: list[tuple[float, int, str]] = []
     for position, sentence in enumerate(sentences):
         words = words_of(sentence)
-        weight = sum(weights[word] for word in set(words)) / (len(words) + 4) * (1 + 1 / (1 + position))
+        weight = sum(weights[word] for word in set(words)) / (len(words) + 4) * (1 + 0.4 / (1 + position))
         scored.append((-weight, position, _bounded(sentence)))
     chosen = sorted(scored)[:most]
     return tuple(sentence for _, _, sentence in sorted(chosen, key=lambda entry: entry[1]))
