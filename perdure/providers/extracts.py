@@ -91,6 +91,8 @@ def best_sentences(sentences: list[str], weights: Counter[str], most: int) -> tu
     for position, sentence in enumerate(sentences):
         words = words_of(sentence)
         weight = sum(weights[word] for word in set(words)) / (len(words) + 4) * (1 + 0.4 / (1 + position))
+        # A line without an end is a label or a list of names more often than a statement.
+        weight *= 1.5 if sentence.endswith((".", "!", "?")) else 1.0
         scored.append((-weight, position, _bounded(sentence)))
     chosen = sorted(scored)[:most]
     return tuple(sentence for _, _, sentence in sorted(chosen, key=lambda entry: entry[1]))
