@@ -14,7 +14,7 @@ from temporalio.api.enums.v1 import TaskQueueType
 from temporalio.api.taskqueue.v1 import TaskQueue
 from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
 from temporalio.client import Client as TemporalClient
-from temporalio.client import WorkflowExecutionStatus
+from temporalio.client import WorkflowExecutionStatus, WorkflowUpdateRPCTimeoutOrCancelledError
 from temporalio.service import RPCError, RPCStatusCode
 
 from perdure.contracts.errors import OrderRefusedError
@@ -47,6 +47,8 @@ async def deliver(temporal: TemporalClient, run_id: str, order: Order) -> Receip
                 order.kind, order, result_type=Receipt, rpc_timeout=ANSWER_WITHIN
             )
             return receipt
+        except WorkflowUpdateRPCTimeoutOrCancelledError:
+            pass  # The worker polled a moment ago and is gone now.
         except RPCError as error:
             if error.status not in _UNANSWERED:
                 raise
