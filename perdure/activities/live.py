@@ -15,6 +15,7 @@ from perdure.providers.stream import (
     Assembler,
     CallPiece,
     FinishPiece,
+    HostedPiece,
     OpaquePiece,
     Piece,
     ReasoningPiece,
@@ -88,7 +89,7 @@ class Attempt:
                 self._reasoning.add(text)
             case UsagePiece():
                 pass
-            case StartPiece() | CallPiece() | OpaquePiece() | FinishPiece():
+            case StartPiece() | CallPiece() | OpaquePiece() | HostedPiece() | FinishPiece():
                 return False
             case _:
                 assert_never(piece)

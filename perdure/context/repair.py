@@ -41,7 +41,7 @@ def _says_something(part: AssistantPart) -> bool:
     match part.kind:
         case "text" | "reasoning":
             return bool(part.text.strip()) or part.opaque is not None
-        case "call" | "image" | "audio" | "file":
+        case "call" | "hosted" | "image" | "audio" | "file":
             return True
         case _:
             assert_never(part.kind)

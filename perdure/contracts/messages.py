@@ -79,8 +79,22 @@ class FilePart(Record):
     data: bytes | None = None
 
 
+class HostedPart(Record):
+    """What the provider did, or said, by itself: a tool that it ran, or a block of a kind that is not known here.
+
+    ``tool`` is the provider's word for it (``web_search_call``), ``name`` the tool within it where there is one, and
+    ``text`` what a person may read of it. ``opaque`` holds the block as it came, which is how it goes back.
+    """
+
+    kind: Literal["hosted"] = "hosted"
+    tool: str
+    name: str = ""
+    opaque: Opaque
+    text: str = ""
+
+
 AssistantPart = Annotated[
-    TextPart | ReasoningPart | CallPart | ImagePart | AudioPart | FilePart, Field(discriminator="kind")
+    TextPart | ReasoningPart | CallPart | HostedPart | ImagePart | AudioPart | FilePart, Field(discriminator="kind")
 ]
 UserPart = Annotated[TextPart | ImagePart | AudioPart | FilePart, Field(discriminator="kind")]
 

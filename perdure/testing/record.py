@@ -81,6 +81,8 @@ def _of_part(part: AssistantPart) -> str:
             return f"thinks: {_cut(part.text)}"
         case "call":
             return f"asks {part.call_id}: {part.tool} {_cut(part.arguments_text)}"
+        case "hosted":
+            return f"had done: {part.tool} {_cut(part.text)}".rstrip()
         case "image" | "audio" | "file":
             return f"gives: [{part.kind}]"
     assert_never(part.kind)

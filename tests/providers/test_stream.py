@@ -4,12 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perdure.contracts.messages import AssistantMessage, CallPart, Opaque, ReasoningPart, TextPart
+from perdure.contracts.messages import AssistantMessage, CallPart, HostedPart, Opaque, ReasoningPart, TextPart
 from perdure.contracts.usage import Cost, Usage
 from perdure.providers.stream import (
     Assembler,
     CallPiece,
     FinishPiece,
+    HostedPiece,
     OpaquePiece,
     Piece,
     ReasoningPiece,
@@ -49,6 +50,16 @@ def test_parts_keep_the_order_in_which_they_began() -> None:
         TextPart(text="Done."),
     )
     assert message.finish == "calls"
+
+
+def test_what_the_provider_did_by_itself_keeps_its_place_among_the_parts() -> None:
+    message = made(TextPiece("I look."), HostedPiece("web_search_call", SIGNED, text="42"), TextPiece("It is 42."))
+    assert message.parts == (
+        TextPart(text="I look."),
+        HostedPart(tool="web_search_call", text="42", opaque=SIGNED),
+        TextPart(text="It is 42."),
+    )
+    assert AssistantMessage.model_validate_json(message.model_dump_json()) == message
 
 
 def test_our_call_ids_are_unique_whatever_the_provider_says() -> None:
