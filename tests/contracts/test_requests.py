@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+import pytest
+from pydantic import TypeAdapter, ValidationError
+
+from perdure.contracts.requests import Approve, Order, RunRequest, Send
+
+ORDER: TypeAdapter[Order] = TypeAdapter(Order)
+
+
+def test_a_message_is_all_that_a_start_needs() -> None:
+    request = RunRequest.model_validate_json('{"message": "Hello"}')
+
+    assert (request.agent, request.mode, request.humans, request.conversation) == (
+        "assistant",
+        "manual",
+        "available",
+        False,
+    )
+
+
+@pytest.mark.parametrize("text", ["{}", '{"message": ""}', '{"message": null}', '{"message": 7}'])
+def test_a_start_without_a_message_is_refused(text: str) -> None:
+    with pytest.raises(ValidationError, match="message"):
+        RunRequest.model_validate_json(text)
+
+
+def test_an_order_is_read_by_its_kind() -> None:
+    assert ORDER.validate_json('{"kind": "send", "message": "Hello"}') == Send(message="Hello")
+    assert ORDER.validate_json('{"kind": "approve"}') == Approve()
+
+
+@pytest.mark.parametrize("text", ['{"kind": "explode"}', '{"kind": "send", "message": ""}', '{"kind": "answer"}', "{}"])
+def test_an_order_that_says_too_little_is_refused(text: str) -> None:
+    with pytest.raises(ValidationError):
+        ORDER.validate_json(text)
