@@ -46,6 +46,7 @@ def analyse_command(text: str, facts: MachineFacts) -> CommandAnalysis:
     problem = ""
     try:
         tree = parse(text)
+        recorder.count_nodes(tree.root.descendant_count)
         Walker(tree, recorder, Scope((facts.start,))).walk()
     except UnparsableError as error:
         problem = str(error)

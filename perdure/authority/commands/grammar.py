@@ -17,6 +17,9 @@ MAX_BYTES = 16_384
 """Longer commands are not analysed: they ask."""
 
 MAX_NODES = 2_500
+MAX_OPERATORS = 500
+MAX_SURPLUS = 60
+MAX_HEREDOCS = 10
 MAX_NESTING = 40
 
 STATEMENT_HOLDERS = frozenset(
@@ -43,6 +46,9 @@ _WORD = re.compile(rb"(?:[^\\\s;&|<>()'\"`$]|\\[\s\S]|\$(?![A-Za-z0-9_({'\"@*#?!
 _QUOTED = re.compile(rb"(?:[^\\\"`$]|\\[\s\S]|\$(?![A-Za-z0-9_({@*#?!$-]))*\Z")
 _HEREDOC = re.compile(rb"(?:[^\\`$]|\\(?!\n)[\s\S]|\$(?![({]))*\Z")
 _HIDDEN = re.compile(rb"`|\$[({\[]")
+_DATA = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\[\s\S])*\"|\\[\s\S]|(?:(?<=[\s;])|\A)#[^\n]*")
+_HEREDOC_START = re.compile(r"(?<!<)<<-?[ \t]*(['\"\\]?)(\w+)['\"]?[^\n]*\n")
+_OPERATOR = re.compile(r"[;&|<>(){}`$\n\[\]=!\"']")
 _BEFORE_COMMENT = b" \t\n;&|()"
 _LANGUAGE = Language(tree_sitter_bash.language())
 
@@ -73,8 +79,7 @@ def parse(text: str) -> Tree:
         raise UnparsableError("the text is not valid Unicode") from None
     if len(source) > MAX_BYTES:
         raise UnparsableError(f"{len(source)} bytes, more than the {MAX_BYTES} that are analysed")
-    if max(source.count(b"("), source.count(b"{"), source.count(b"`") // 2, source.count(b"<<")) > MAX_NESTING * 8:
-        raise UnparsableError("too many brackets")
+    _check_density(text)
     root = Parser(_LANGUAGE).parse(source).root_node
     if root.has_error:
         raise UnparsableError("the shell syntax is broken or not supported")
@@ -84,6 +89,39 @@ def parse(text: str) -> Tree:
         raise UnparsableError("text outside of any statement")
     _check(root, source, 0)
     return Tree(root, source)
+
+
+def _check_density(text: str) -> None:
+    """Refuse what would take long: the parser is slow where it must recover, most at brackets that close nothing."""
+    operators = balance = surplus = 0
+    code = _DATA.sub(_without_data, _without_heredocs(text))
+    for found in _OPERATOR.finditer(code):
+        operators += 1
+        balance += {"(": 1, ")": -1}.get(found.group(), 0)
+        if balance < 0:
+            balance, surplus = 0, surplus + 1
+    if operators > MAX_OPERATORS or surplus > MAX_SURPLUS or code.count("<<") > MAX_HEREDOCS:
+        raise UnparsableError("too many operators and brackets to be read in time")
+
+
+def _without_heredocs(text: str) -> str:
+    """Leave out the bodies of the first here-documents, unless they may run something."""
+    position = 0
+    for _ in range(MAX_HEREDOCS):
+        found = _HEREDOC_START.search(text, position)
+        end = text.find(f"\n{found[2]}", found.end() - 1) if found else -1
+        if found is None or end < 0:
+            break
+        body = text[found.end() : end]
+        position = found.end() if not found[1] and ("$(" in body or "`" in body) else found.start()
+        text = text if position == found.end() else text[:position] + text[end:]
+    return text
+
+
+def _without_data(found: re.Match[str]) -> str:
+    """Leave out quoted text, but keep what a double-quoted text or a here-document may run."""
+    text = found.group()
+    return text if text[:1] != "'" and ("$(" in text or "`" in text) else " "
 
 
 def _check(node: Node, source: bytes, depth: int) -> None:

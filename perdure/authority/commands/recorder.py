@@ -18,7 +18,7 @@ from perdure.authority.capabilities import (
     Unknown,
     WritePath,
 )
-from perdure.authority.commands.grammar import UnparsableError
+from perdure.authority.commands.grammar import MAX_NODES, UnparsableError
 from perdure.authority.commands.options import Line, Table, take_apart
 from perdure.authority.commands.words import Scope
 from perdure.authority.paths import MachineFacts, expanded_home, resolved
@@ -67,6 +67,13 @@ class Recorder:
     facts: MachineFacts
     found: dict[Capability, None] = field(default_factory=dict)
     runs: int = 0
+    nodes: int = 0
+
+    def count_nodes(self, count: int) -> None:
+        """Count what is parsed, nested texts included. Raises ``UnparsableError`` for too much."""
+        self.nodes += count
+        if self.nodes > MAX_NODES:
+            raise UnparsableError(f"more than {MAX_NODES} syntax nodes, texts in texts included")
 
     def count_run(self) -> None:
         """Count one program that runs. Raises ``UnparsableError`` for too many: a text may call itself in many ways."""

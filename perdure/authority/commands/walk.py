@@ -22,6 +22,7 @@ from perdure.authority.commands.words import Scope, Words
 from perdure.authority.patterns import SPLIT, UNKNOWN, is_literal
 
 MAX_DEPTH = 12
+MAX_CHAIN = 16
 _KEYWORDS = frozenset((
     "{", "}", "if", "then", "else", "elif", "fi", "do", "done", "case", "esac", "while", "until", "for", "select", "in",
     "function", "[[", "]]", "!", "((", "))",
@@ -41,6 +42,7 @@ class Walker:
     functions: dict[str, Function] = field(default_factory=dict)
     depth: int = 0
     branches: int = 0
+    chain: int = 0
     active: tuple[str, ...] = ()
     output: Stdin = UNKNOWN_STDIN
 
@@ -64,12 +66,16 @@ class Walker:
             launch.unknown(argv, stdin, self)
             return
         call = Invocation(launch.program(name, self), words, stdin)
+        self.chain += 1
+        if self.chain > MAX_CHAIN:
+            raise UnparsableError(f"more than {MAX_CHAIN} programs that start each other")
         if is_version_query(call):
             self.recorder.executes_freely(call)
         elif (handler := HANDLERS.get(call.program)) is not None:
             handler(call, self)
         else:
             self.recorder.executes(call, self.scope)
+        self.chain -= 1
 
     def run_here(self, argv: Sequence[str], stdin: Stdin) -> None:
         """Analyse a command that the shell itself runs; see ``Shell``. A function may be unset: its name counts too."""
@@ -100,8 +106,9 @@ class Walker:
         if self.depth >= MAX_DEPTH:
             raise UnparsableError(f"shells nested more than {MAX_DEPTH} deep")
         tree = parse(text)
-        walker = Walker(tree, self.recorder, scope, functions, self.depth + 1, self.branches + 1, self.active)
-        walker.walk(stdin)
+        self.recorder.count_nodes(tree.root.descendant_count)
+        depth, branches = self.depth + 1, self.branches + 1
+        Walker(tree, self.recorder, scope, functions, depth, branches, active=self.active).walk(stdin)
 
     def _note(self, unknown: Unknown) -> None:
         self.recorder.found[unknown] = None
