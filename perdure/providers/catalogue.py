@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Literal
 from urllib.parse import urlsplit
 
 from pydantic import ConfigDict, JsonValue, ValidationError, model_validator
@@ -11,20 +12,24 @@ from pydantic import ConfigDict, JsonValue, ValidationError, model_validator
 from perdure.contracts.record import FileRecord
 from perdure.providers.dialects import DIALECTS, Dialect
 
+WireProtocol = Literal["openai-chat"]
+"""The protocols that there is an adapter for."""
+
 
 class Endpoint(FileRecord):
     """Where a provider's models are served. A new compatible server is one of these in the settings, not code.
 
-    ``base_url`` ends before ``/chat/completions``. ``key_variable`` names the environment variable that holds the key;
-    empty means that none is sent. ``key_header`` is the header that it goes into (``api-key`` at Azure). ``dialect``
-    names a row of `DIALECTS`, and ``flags`` change single flags of it. ``default_model`` is what is chosen when only
-    the key is there.
+    ``base_url`` ends before the protocol's own path, such as ``/chat/completions``; ``protocol`` is what is spoken
+    there. ``key_variable`` names the environment variable that holds the key; empty means that none is sent.
+    ``key_header`` is the header that it goes into (``api-key`` at Azure). ``dialect`` names a row of `DIALECTS`, and
+    ``flags`` change single flags of it. ``default_model`` is what is chosen when only the key is there.
     """
 
     # An address that is refused for the password in it must not be quoted in the refusal.
     model_config = ConfigDict(hide_input_in_errors=True)
 
     base_url: str
+    protocol: WireProtocol = "openai-chat"
     key_variable: str = ""
     key_header: str = "authorization"
     dialect: str = "compatible"

@@ -6,13 +6,18 @@ import os
 from collections.abc import Mapping
 
 from perdure.contracts.errors import KeyMissingError, UnknownModelError
-from perdure.providers.catalogue import Endpoint, ProviderSettings
+from perdure.providers.catalogue import Endpoint, ProviderSettings, WireProtocol
 from perdure.providers.demo import DemoProvider
 from perdure.providers.openai_chat import ChatProvider
 from perdure.providers.provider import Provider
 from perdure.providers.scripted import Script, ScriptedProvider
 
 _PLAYED = ("demo", "scripted")
+
+_Adapter = ChatProvider
+
+_ADAPTERS: Mapping[WireProtocol, type[_Adapter]] = {"openai-chat": ChatProvider}
+"""Who speaks a protocol."""
 
 
 class ProviderRegistry:
@@ -22,7 +27,7 @@ class ProviderRegistry:
         """``environ`` is where keys are looked for, each time a provider is opened."""
         self._settings = settings
         self._environ = environ
-        self._opened: dict[str, ChatProvider] = {}
+        self._opened: dict[str, _Adapter] = {}
         self._played: dict[str, ScriptedProvider] = {}
 
     def open(self, model: str) -> Provider:
@@ -43,7 +48,8 @@ class ProviderRegistry:
             raise UnknownModelError(f"There is no provider {name!r} for the model {model!r}. Known providers: {known}.")
         key = self._key(name, endpoint)
         if name not in self._opened:
-            self._opened[name] = ChatProvider(name, endpoint, key=key, settings=self._settings)
+            adapter = _ADAPTERS[endpoint.protocol]
+            self._opened[name] = adapter(name, endpoint, key=key, settings=self._settings)
         return self._opened[name]
 
     async def close(self) -> None:
