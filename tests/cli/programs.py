@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import pty
 import select
-import signal
 import subprocess
 import sys
 import time
@@ -43,18 +42,30 @@ class Home:
         )
 
 
+TAKES_THE_TERMINAL = """
+import fcntl, os, sys, termios
+os.setsid()
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+
+
 class Terminal:
-    """``perdure`` at a terminal: what it shows can be awaited, and lines typed. Close it after use."""
+    """``perdure`` at a terminal: what it shows can be awaited, and lines typed. `kill` it after use."""
 
     def __init__(self, home: Home, *arguments: str, **changes: str) -> None:
         self.shown = ""
         self._seen = 0
-        pid, self._descriptor = pty.fork()
-        if pid == 0:
-            os.chdir(home.path)
-            os.execve(PERDURE, [PERDURE, *arguments], home.environment(**changes))
-        self.pid = pid
-        self._status: int | None = None
+        self._ours, theirs = pty.openpty()
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", TAKES_THE_TERMINAL, PERDURE, *arguments],
+            cwd=home.path,
+            env=home.environment(**changes),
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+        )
+        os.close(theirs)
 
     def until(self, text: str, *, deadline: float = DEADLINE) -> None:
         """Wait until ``text`` is shown, behind what was awaited before. Fails when the program ends first."""
@@ -65,34 +76,38 @@ class Terminal:
 
     def type(self, line: str) -> None:
         """Type a line and Enter."""
-        os.write(self._descriptor, f"{line}\n".encode())
+        os.write(self._ours, f"{line}\n".encode())
 
     def press(self, key: str) -> None:
         """Press Ctrl and a letter."""
-        os.write(self._descriptor, bytes([ord(key.upper()) - 64]))
+        os.write(self._ours, bytes([ord(key.upper()) - 64]))
+
+    def terminate(self) -> None:
+        """Ask the program to end (SIGTERM)."""
+        self._process.terminate()
 
     def wait(self, *, deadline: float = DEADLINE) -> int:
         """Wait until the program has ended and return its exit code."""
         end = time.monotonic() + deadline
         while self._read(end):
             pass
-        if self._status is None:
-            _, status = os.waitpid(self.pid, 0)
-            self._status = os.waitstatus_to_exitcode(status)
-        return self._status
+        return self._process.wait(deadline)
+
+    def kill(self) -> None:
+        """Kill -9 the program. Harmless when it has ended."""
+        self._process.kill()
+        self._process.wait()
 
     def close(self) -> None:
-        """End the program if it still runs, and let go of the terminal."""
-        if self._status is None:
-            os.kill(self.pid, signal.SIGKILL)
-            os.waitpid(self.pid, 0)
-        os.close(self._descriptor)
+        """`kill`, and let go of the terminal."""
+        self.kill()
+        os.close(self._ours)
 
     def _read(self, end: float) -> bool:
-        ready, _, _ = select.select([self._descriptor], [], [], max(0.0, end - time.monotonic()))
+        ready, _, _ = select.select([self._ours], [], [], max(0.0, end - time.monotonic()))
         assert ready, f"nothing more is shown; this was:\n{self.shown}"
         try:
-            read = os.read(self._descriptor, 65536)
+            read = os.read(self._ours, 65536)
         except OSError:
             read = b""
         self.shown += read.decode(errors="replace").replace("\r\n", "\n")

@@ -1,0 +1,168 @@
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+from perdure.providers.gate import Gate
+from perdure.testing.script import asks, held, says, together
+from tests.cli.conftest import AtTerminal, Play
+from tests.cli.programs import Home
+from tests.servers import StartWorker, unique
+
+WRITE = asks("write_file", path="out.txt", content="line one\nline two")
+
+
+def test_a_person_at_the_terminal_approves_what_is_shown(home: Home, at_terminal: AtTerminal, play: Play) -> None:
+    terminal = at_terminal("run", "Write", "--model", play(WRITE, says("Written.")))
+
+    terminal.until("May this run? write_file (t1s1c1)\n  path: out.txt\n  content:\n    line one\n    line two\n")
+    terminal.until("why it asks:")
+    terminal.until("[l]eave it waiting? ")
+    assert not (home.path / "out.txt").exists()
+    terminal.type("a")
+    terminal.until("done    t1s1c1 write_file")
+    terminal.until("Written.")
+
+    assert terminal.wait() == 0
+    assert (home.path / "out.txt").read_text() == "line one\nline two"
+    assert terminal.shown.count("May this run?") == 1
+
+
+def test_a_person_denies_and_the_model_reads_the_reason(home: Home, at_terminal: AtTerminal, play: Play) -> None:
+    terminal = at_terminal("run", "Write", "--model", play(WRITE, says("Then not.")))
+
+    terminal.until("[l]eave it waiting? ")
+    terminal.type("d")
+    terminal.until("Reason, for the model to read")
+    terminal.type("not in this folder")
+    terminal.until("denied  t1s1c1 write_file: ")
+    terminal.until("not in this folder")
+
+    assert terminal.wait() == 0
+    assert not (home.path / "out.txt").exists()
+
+
+def test_a_person_answers_a_question_from_its_options(at_terminal: AtTerminal, play: Play) -> None:
+    question = asks("ask_human", question="Which colour?", options=["red", "blue"])
+    terminal = at_terminal("run", "Paint", "--model", play(question, says("Blue it is.")))
+
+    terminal.until("Which colour?\n  1. red\n  2. blue\nYour answer: ")
+    terminal.type("green")
+    terminal.until("Type a number from 1 to 2")
+    terminal.type("2")
+    terminal.until("done    t1s1c1 ask_human: blue")
+
+    assert terminal.wait() == 0
+
+
+def test_a_safety_rule_asks_the_person_in_spite_of_yes(home: Home, at_terminal: AtTerminal, play: Play) -> None:
+    risky = asks("execute_command", command="sudo rm -rf build")
+    terminal = at_terminal("run", "Tidy", "--model", play(together(WRITE, risky), says("Kept.")), "--yes")
+
+    terminal.until("May this run? execute_command (t1s1c2)\n  command: sudo rm -rf build\n")
+    terminal.until("[safety:")
+    terminal.type("d")
+    terminal.until("Reason")
+    terminal.type("")
+
+    assert terminal.wait() == 0
+    assert (home.path / "out.txt").exists()
+
+
+def test_what_is_decided_elsewhere_is_not_asked_any_more(home: Home, at_terminal: AtTerminal, play: Play) -> None:
+    run_id = unique("run")
+    terminal = at_terminal("run", "Write", "--model", play(WRITE, says("Written.")), "--run-id", run_id)
+    terminal.until("[l]eave it waiting? ")
+
+    approved = home.run("approve", run_id)
+
+    assert approved.returncode == 0, approved
+    assert approved.stdout.startswith("approved t1s1c1 write_file {")
+    terminal.until("That was decided elsewhere.")
+    terminal.until("Written.")
+    assert terminal.wait() == 0
+
+
+def test_ctrl_c_interrupts_the_turn_and_keeps_what_was_written(
+    at_terminal: AtTerminal, play: Play, tmp_path: Path
+) -> None:
+    gate = tmp_path / "gate"
+    terminal = at_terminal("run", "Tell", "--model", play(held(says("Once upon a time"), gate, after=1)))
+
+    terminal.until("Once upon a time")
+    terminal.press("c")
+    terminal.until("Interrupting the turn.")
+    terminal.until("(interrupted)")
+
+    assert terminal.wait() == 130
+    assert "turn 1 interrupted" in terminal.shown
+    assert terminal.shown.count("Once upon a time") == 1
+
+
+def test_a_second_ctrl_c_leaves_the_run_and_follow_takes_it_up(home: Home, at_terminal: AtTerminal, play: Play) -> None:
+    run_id = unique("run")
+    terminal = at_terminal("follow", run_id, "--worker")
+    assert terminal.wait() == 2
+
+    first = at_terminal("run", "Write", "--model", play(WRITE, says("Written.")), "--run-id", run_id)
+    first.until("[l]eave it waiting? ")
+    first.type("l")
+    first.until(f"perdure approve {run_id} t1s1c1")
+    first.kill()
+
+    second = at_terminal("follow", run_id, "--worker")
+    second.until("> Write")
+    second.until("[l]eave it waiting? ")
+    second.press("c")
+    second.until(f"Run {run_id} is kept")
+    assert second.wait() == 130
+
+    third = at_terminal("follow", run_id, "--worker")
+    third.until("[l]eave it waiting? ")
+    third.type("a")
+    third.until("Written.")
+    assert third.wait() == 0
+    assert (home.path / "out.txt").exists()
+
+
+def test_a_conversation_goes_on_at_the_terminal_and_ctrl_d_closes_it(at_terminal: AtTerminal, play: Play) -> None:
+    terminal = at_terminal("run", "Hello", "--model", play(says("First."), says("Second.")), "--conversation")
+
+    terminal.until("First.")
+    terminal.until("Your next message (Ctrl-D closes the conversation)\n> ")
+    terminal.type("And?")
+    terminal.until("Second.")
+    terminal.until("Your next message")
+    terminal.press("d")
+
+    assert terminal.wait() == 0
+    assert " completed, " in terminal.shown
+
+
+def test_a_killed_process_is_taken_up_where_it_was(
+    home: Home, at_terminal: AtTerminal, play: Play, start_worker: StartWorker
+) -> None:
+    run_id = unique("run")
+    first = at_terminal("run", "Write", "--model", play(WRITE, says("Written.")), "--run-id", run_id)
+    first.until("[l]eave it waiting? ")
+    first.kill()
+
+    worker = start_worker(folder=home.path)
+    worker.until("ready")
+    followed = home.run("follow", run_id, "--yes")
+
+    assert followed.returncode == 0, followed
+    assert "Written." in followed.stdout
+
+
+def test_a_run_told_to_end_leaves_with_the_signal_and_how_to_go_on(
+    at_terminal: AtTerminal, play: Play, tmp_path: Path
+) -> None:
+    terminal = at_terminal("run", "Tell", "--model", play(held(says("Once upon a time"), tmp_path / "gate", after=1)))
+    terminal.until("Once upon a time")
+
+    terminal.terminate()
+    terminal.until("is kept; it goes on while a worker serves it")
+
+    assert terminal.wait() == 128 + signal.SIGTERM
+    Gate(tmp_path / "gate").open()

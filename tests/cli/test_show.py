@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import json
+import subprocess
+
+from perdure.testing.script import asks, fails, says
+from tests.cli.conftest import Play
+from tests.cli.programs import Home
+from tests.servers import binary, unique
+
+
+def test_a_run_that_waits_shows_its_transcript_and_how_to_decide(home: Home, play: Play) -> None:
+    run_id = unique("run")
+    model = play(asks("list_dir", path="."), asks("write_file", path="out.txt", content="text"), says("Done."))
+    assert home.run("run", "Write", "--model", model, "--run-id", run_id).returncode == 4
+
+    shown = home.run("show", run_id, PERDURE_UI_URL="http://ui.example.org")
+    listed = home.run("ls", "--status", "waiting")
+    as_json = [json.loads(line) for line in home.run("ls", "--json", "--limit", "1000").stdout.splitlines()]
+
+    assert shown.returncode == 0
+    assert "> Write\n" in shown.stdout
+    assert "  done    t1s1c1 list_dir: " in shown.stdout
+    assert "\nstatus  waiting_approval\n" in shown.stdout
+    assert f"\nui      http://ui.example.org/namespaces/default/workflows/{run_id}\n" in shown.stdout
+    assert f"perdure approve {run_id} t1s2c1\n" in shown.stderr
+    (row,) = (line for line in listed.stdout.splitlines() if line.startswith(run_id))
+    assert row.split()[1:3] == ["waiting_approval", "assistant"]
+    assert row.rstrip().endswith("t1s2c1 write_file")
+    assert {"waiting_approval"} == {run["status"] for run in as_json if run["run_id"] == run_id}
+
+
+def test_a_run_that_has_ended_shows_without_a_worker(home: Home, play: Play) -> None:
+    run_id = unique("run")
+    assert home.run("run", "Hello", "--model", play(says("Hello, you.")), "--run-id", run_id).returncode == 0
+
+    shown = home.run("show", run_id)
+    state = json.loads(home.run("show", run_id, "--json").stdout)
+
+    assert shown.returncode == 0
+    assert "\nHello, you.\n" in shown.stdout
+    assert "\nstatus  completed\n" in shown.stdout
+    assert "\ntook    1 turn, 1 step, 15 tokens" in shown.stdout
+    assert state["messages"][-1]["parts"][0]["text"] == "Hello, you."
+
+
+def test_a_run_that_failed_shows_the_cause(home: Home, play: Play) -> None:
+    run_id = unique("run")
+    model = play(fails("authentication", detail="the key is not valid"))
+    assert home.run("run", "Hello", "--model", model, "--run-id", run_id).returncode == 1
+
+    shown = home.run("show", run_id)
+
+    assert "\nstatus  failed (last turn: failed)\n" in shown.stdout
+    assert "\ncause   scripted: the key is not valid" in shown.stdout
+
+
+def test_a_run_that_somebody_terminated_shows_as_failed(home: Home, play: Play, dev_server: str) -> None:
+    run_id = unique("run")
+    model = play(asks("write_file", path="out.txt", content="text"))
+    assert home.run("run", "Hello", "--model", model, "--run-id", run_id).returncode == 4
+    terminate = [binary("temporal"), "workflow", "terminate", "-w", run_id, "--address", dev_server]
+    subprocess.run(terminate, check=True, capture_output=True, timeout=60)
+
+    shown = home.run("show", run_id)
+
+    assert shown.returncode == 0, shown
+    assert "\nstatus  failed\n" in shown.stdout
+    assert "perdure approve" not in shown.stderr
+
+
+def test_a_run_that_no_worker_has_taken_up_says_so(home: Home, dev_server: str, task_queue: str) -> None:
+    run_id = unique("run")
+    start = ["workflow", "start", "--type", "AgentRun", "-w", run_id, "--task-queue", task_queue, "--input", '"Hello"']
+    subprocess.run([binary("temporal"), *start, "--address", dev_server], check=True, capture_output=True, timeout=60)
+
+    shown = home.run("show", run_id)
+
+    assert shown.returncode == 0
+    assert "no worker has taken it up yet" in shown.stdout
+    assert "perdure worker" in shown.stderr
