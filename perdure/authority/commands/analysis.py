@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from tree_sitter import Node
 
 from perdure.authority.capabilities import Capability
-from perdure.authority.commands.grammar import Tree, UnparsableError, parse
+from perdure.authority.commands.grammar import Tree, parse
 from perdure.authority.commands.recorder import Recorder
+from perdure.authority.commands.unparsable import UnparsableError
 from perdure.authority.commands.walk import Walker
 from perdure.authority.commands.words import Scope
 from perdure.authority.paths import MachineFacts

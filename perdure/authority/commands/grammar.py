@@ -8,18 +8,22 @@ leaf that bash would read the same way; everything else counts as not parsed, an
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import tree_sitter_bash
 from tree_sitter import Language, Node, Parser
 
+from perdure.authority.commands.density import check_density
+from perdure.authority.commands.heredocs import Heredoc, blanked, heredoc
+from perdure.authority.commands.unparsable import UnparsableError
+
 MAX_BYTES = 16_384
-"""Longer commands are not analysed: they ask."""
+"""Longer commands are not analysed: they ask. Bodies of here-documents in which nothing expands are not counted."""
+
+MAX_TOTAL_BYTES = 131_072
 
 MAX_NODES = 2_500
-MAX_OPERATORS = 500
-MAX_SURPLUS = 60
-MAX_HEREDOCS = 10
 MAX_NESTING = 40
 
 STATEMENT_HOLDERS = frozenset(
@@ -46,15 +50,8 @@ _WORD = re.compile(rb"(?:[^\\\s;&|<>()'\"`$]|\\[\s\S]|\$(?![A-Za-z0-9_({'\"@*#?!
 _QUOTED = re.compile(rb"(?:[^\\\"`$]|\\[\s\S]|\$(?![A-Za-z0-9_({@*#?!$-]))*\Z")
 _HEREDOC = re.compile(rb"(?:[^\\`$]|\\(?!\n)[\s\S]|\$(?![({]))*\Z")
 _HIDDEN = re.compile(rb"`|\$[({\[]")
-_DATA = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\[\s\S])*\"|\\[\s\S]|(?:(?<=[\s;])|\A)#[^\n]*")
-_HEREDOC_START = re.compile(r"(?<!<)<<-?[ \t]*(['\"\\]?)(\w+)['\"]?[^\n]*\n")
-_OPERATOR = re.compile(r"[;&|<>(){}`$\n\[\]=!\"']")
 _BEFORE_COMMENT = b" \t\n;&|()"
 _LANGUAGE = Language(tree_sitter_bash.language())
-
-
-class UnparsableError(Exception):
-    """The text is no command that this analysis can read. The message is one phrase for people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +74,25 @@ def parse(text: str) -> Tree:
         source = text.encode()
     except UnicodeEncodeError:
         raise UnparsableError("the text is not valid Unicode") from None
-    if len(source) > MAX_BYTES:
-        raise UnparsableError(f"{len(source)} bytes, more than the {MAX_BYTES} that are analysed")
-    _check_density(text)
+    if len(source) > MAX_TOTAL_BYTES:
+        raise UnparsableError(f"{len(source)} bytes, more than the {MAX_TOTAL_BYTES} that are analysed")
+    plain, regions = blanked(source)
+    if regions:
+        try:
+            root, bodies = _trusted(plain, sum(end - start for start, end in regions))
+            if set(regions) <= bodies:
+                return Tree(root, source)
+        except UnparsableError:
+            pass
+    root, _ = _trusted(source, 0)
+    return Tree(root, source)
+
+
+def _trusted(source: bytes, inert: int) -> tuple[Node, set[tuple[int, int]]]:
+    """The root of a tree of which every byte is accounted for, and where its here-documents' bodies are."""
+    if len(source) - inert > MAX_BYTES:
+        raise UnparsableError(f"{len(source) - inert} bytes, more than the {MAX_BYTES} that are analysed")
+    check_density(source.decode())
     root = Parser(_LANGUAGE).parse(source).root_node
     if root.has_error:
         raise UnparsableError("the shell syntax is broken or not supported")
@@ -88,40 +101,14 @@ def parse(text: str) -> Tree:
     if not _BLANK_LINES.match(source[: root.start_byte]) or not _BLANK_LINES.match(source[root.end_byte :]):
         raise UnparsableError("text outside of any statement")
     _check(root, source, 0)
-    return Tree(root, source)
+    return root, {(found.start, found.end) for found in _heredocs(root, source)}
 
 
-def _check_density(text: str) -> None:
-    """Refuse what would take long: the parser is slow where it must recover, most at brackets that close nothing."""
-    operators = balance = surplus = 0
-    code = _DATA.sub(_without_data, _without_heredocs(text))
-    for found in _OPERATOR.finditer(code):
-        operators += 1
-        balance += {"(": 1, ")": -1}.get(found.group(), 0)
-        if balance < 0:
-            balance, surplus = 0, surplus + 1
-    if operators > MAX_OPERATORS or surplus > MAX_SURPLUS or code.count("<<") > MAX_HEREDOCS:
-        raise UnparsableError("too many operators and brackets to be read in time")
-
-
-def _without_heredocs(text: str) -> str:
-    """Leave out the bodies of the first here-documents, unless they may run something."""
-    position = 0
-    for _ in range(MAX_HEREDOCS):
-        found = _HEREDOC_START.search(text, position)
-        end = text.find(f"\n{found[2]}", found.end() - 1) if found else -1
-        if found is None or end < 0:
-            break
-        body = text[found.end() : end]
-        position = found.end() if not found[1] and ("$(" in body or "`" in body) else found.start()
-        text = text if position == found.end() else text[:position] + text[end:]
-    return text
-
-
-def _without_data(found: re.Match[str]) -> str:
-    """Leave out quoted text, but keep what a double-quoted text or a here-document may run."""
-    text = found.group()
-    return text if text[:1] != "'" and ("$(" in text or "`" in text) else " "
+def _heredocs(node: Node, source: bytes) -> Iterator[Heredoc]:
+    if node.type == "heredoc_redirect":
+        yield heredoc(node, source)
+    for child in node.children:
+        yield from _heredocs(child, source)
 
 
 def _check(node: Node, source: bytes, depth: int) -> None:
@@ -222,38 +209,6 @@ def literal_spans(node: Node, source: bytes, plain: tuple[str, ...]) -> tuple[tu
         position = child.end_byte
     spans.append((position, end))
     return tuple(spans)
-
-
-@dataclass(frozen=True, slots=True)
-class Heredoc:
-    """A here-document: its body as written, and whether expansions in it are carried out."""
-
-    body: bytes
-    start: int
-    end: int
-    expands: bool
-
-
-def heredoc(node: Node, source: bytes) -> Heredoc:
-    """Read a ``heredoc_redirect`` from the source: the grammar drops leading blanks and backticks of the body."""
-    parts = {child.type: child for child in node.children}
-    if "heredoc_start" not in parts or "heredoc_end" not in parts:
-        raise UnparsableError("a here-document without its end")
-    written = source[parts["heredoc_start"].start_byte : parts["heredoc_start"].end_byte]
-    quoted = any(mark in written for mark in b"'\"\\")
-    mark = re.sub(rb"['\"\\]", b"", written)
-    last = max(child.end_byte for child in node.children if not child.type.startswith(("heredoc_body", "heredoc_end")))
-    start = source.find(b"\n", last) + 1
-    end = parts["heredoc_end"].start_byte
-    body = source[start:end]
-    lines = [line.lstrip(b"\t") if "<<-" in parts else line for line in body.split(b"\n")]
-    follows = source[parts["heredoc_end"].end_byte : parts["heredoc_end"].end_byte + 1]
-    closed = source[parts["heredoc_end"].start_byte : parts["heredoc_end"].end_byte] == mark and follows in (b"", b"\n")
-    if not mark or start == 0 or start > end or mark in lines[:-1] or lines[-1] or not closed:
-        raise UnparsableError("a here-document whose end is in doubt")
-    if not _BLANKS.match(source[last : start - 1]):
-        raise UnparsableError("text after a here-document's mark")
-    return Heredoc(body, start, end, expands=not quoted)
 
 
 def _check_heredoc(node: Node, source: bytes) -> None:

@@ -18,8 +18,9 @@ from perdure.authority.capabilities import (
     Unknown,
     WritePath,
 )
-from perdure.authority.commands.grammar import MAX_NODES, UnparsableError
+from perdure.authority.commands.grammar import MAX_NODES
 from perdure.authority.commands.options import Line, Table, take_apart
+from perdure.authority.commands.unparsable import UnparsableError
 from perdure.authority.commands.words import Scope
 from perdure.authority.paths import MachineFacts, expanded_home, resolved
 from perdure.authority.patterns import UNKNOWN, is_unknown

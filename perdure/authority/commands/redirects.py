@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from tree_sitter import Node
 
 from perdure.authority.capabilities import REDIRECT
-from perdure.authority.commands.grammar import UnparsableError, heredoc
+from perdure.authority.commands.heredocs import heredoc
 from perdure.authority.commands.recorder import UNKNOWN_STDIN, Recorder, Stdin
+from perdure.authority.commands.unparsable import UnparsableError
 from perdure.authority.commands.words import Words
 from perdure.authority.patterns import is_literal
 

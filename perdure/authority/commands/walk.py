@@ -15,9 +15,10 @@ from perdure.authority.capabilities import Unknown
 from perdure.authority.commands import assignments, launch, redirects
 from perdure.authority.commands.developer import is_version_query
 from perdure.authority.commands.functions import Function
-from perdure.authority.commands.grammar import Tree, UnparsableError, parse
+from perdure.authority.commands.grammar import Tree, parse
 from perdure.authority.commands.programs import HANDLERS
 from perdure.authority.commands.recorder import NO_STDIN, UNKNOWN_STDIN, Invocation, Recorder, Stdin
+from perdure.authority.commands.unparsable import UnparsableError
 from perdure.authority.commands.words import Scope, Words
 from perdure.authority.patterns import SPLIT, UNKNOWN, is_literal
 

@@ -14,7 +14,8 @@ from itertools import product
 from tree_sitter import Node
 
 from perdure.authority.capabilities import Unknown
-from perdure.authority.commands.grammar import Tree, UnparsableError, literal_spans
+from perdure.authority.commands.grammar import Tree, literal_spans
+from perdure.authority.commands.unparsable import UnparsableError
 from perdure.authority.paths import MachineFacts, expanded_home
 from perdure.authority.patterns import ANY, MARKS, SPLIT, STAR, UNKNOWN
 

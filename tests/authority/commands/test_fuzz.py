@@ -52,3 +52,10 @@ def test_functions_that_call_each_other_many_times_over_end() -> None:
 
 def test_bash_runs_nothing_that_the_analysis_did_not_see() -> None:
     assert "0 of them did more" in bash(count=4_000, seed=11)
+
+
+def test_a_long_file_in_a_here_document_is_still_read() -> None:
+    body = "std::cout << \"x\" << 'y' << `z` << $(q) << \\n;\n" * 1500
+
+    assert judge_command(f"cat > main.cpp <<'EOF'\n{body}EOF\n", FACTS).rule == "command:write"
+    assert seconds(f"cat > main.cpp <<'EOF'\n{body}EOF\n") < SLOW
