@@ -32,18 +32,23 @@ class StartPiece:
 
 @dataclass(frozen=True, slots=True)
 class TextPiece:
-    """Text of the answer. With ``opaque`` the part ends here: signed text never merges with what follows."""
+    """Text of the answer. With ``opaque`` the part ends here: signed text never merges with what follows.
+
+    With ``apart`` a part begins here, for protocols whose signature covers this text alone.
+    """
 
     text: str
     opaque: Opaque | None = None
+    apart: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class ReasoningPiece:
-    """What the model thought. With ``opaque`` the part ends here."""
+    """What the model thought. With ``opaque`` the part ends here, with ``apart`` one begins."""
 
     text: str
     opaque: Opaque | None = None
+    apart: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,10 +175,10 @@ class Assembler:
                 self._provider_message_id = self._provider_message_id or piece.provider_message_id
             case TextPiece():
                 self._text.pieces.append(piece.text)
-                self._prose("text", piece.text, piece.opaque)
+                self._prose("text", piece)
             case ReasoningPiece():
                 self._reasoning.pieces.append(piece.text)
-                self._prose("reasoning", piece.text, piece.opaque)
+                self._prose("reasoning", piece)
             case CallPiece():
                 self._call(piece)
             case OpaquePiece():
@@ -213,13 +218,13 @@ class Assembler:
             provider_message_id=self._provider_message_id,
         )
 
-    def _prose(self, kind: Literal["text", "reasoning"], text: str, opaque: Opaque | None) -> None:
+    def _prose(self, kind: Literal["text", "reasoning"], piece: TextPiece | ReasoningPiece) -> None:
         last = self._parts[-1] if self._parts else None
-        if isinstance(last, _Prose) and last.kind == kind and last.opaque is None:
-            last.pieces.append(text)
-            last.opaque = opaque
-        elif text or opaque:
-            self._parts.append(_Prose(kind, [text], opaque))
+        if isinstance(last, _Prose) and last.kind == kind and last.opaque is None and not piece.apart:
+            last.pieces.append(piece.text)
+            last.opaque = piece.opaque
+        elif piece.text or piece.opaque:
+            self._parts.append(_Prose(kind, [piece.text], piece.opaque))
 
     def _call(self, piece: CallPiece) -> None:
         call = self._calls.get(piece.index)

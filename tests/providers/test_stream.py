@@ -112,6 +112,18 @@ def test_opaque_data_that_comes_late_belongs_to_the_last_part_of_its_kind() -> N
     )
 
 
+def test_a_piece_apart_begins_a_part_even_with_empty_text() -> None:
+    message = made(
+        TextPiece("a"), TextPiece("", SIGNED, apart=True), ReasoningPiece("b"), ReasoningPiece("c", apart=True)
+    )
+    assert message.parts == (
+        TextPart(text="a"),
+        TextPart(text="", opaque=SIGNED),
+        ReasoningPart(text="b"),
+        ReasoningPart(text="c"),
+    )
+
+
 def test_empty_text_makes_no_part() -> None:
     assert made(TextPiece(""), ReasoningPiece(""), TextPiece("a")).parts == (TextPart(text="a"),)
 
