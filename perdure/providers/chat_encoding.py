@@ -2,6 +2,7 @@
 
 What the protocol cannot carry is refused by name, or adapted as said here, never dropped in silence: text files are
 sent as text, arguments that are no JSON as an object that quotes them, names and ids in a form that the server takes.
+What another provider did by itself stays away: the text beside it says what came of it.
 """
 
 from __future__ import annotations
@@ -180,9 +181,9 @@ class _Messages:
     def _said(self, message: AssistantMessage) -> str:
         """The message's text, with a word in place of each part that an assistant message cannot carry."""
         return "".join(
-            part.text if part.kind == "text" else f"[{part.tool if part.kind == 'hosted' else part.kind}]"
+            part.text if part.kind == "text" else f"[{part.kind}]"
             for part in message.parts
-            if part.kind not in ("reasoning", "call")
+            if part.kind not in ("reasoning", "call", "hosted")
         )
 
     def _assistant(self, message: AssistantMessage) -> Json:

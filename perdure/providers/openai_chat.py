@@ -14,8 +14,9 @@ from perdure.providers.catalogue import Endpoint, ProviderSettings
 from perdure.providers.chat_decoding import ChatDecoder
 from perdure.providers.chat_encoding import encode, tool_names
 from perdure.providers.completion import whole
+from perdure.providers.connection import connect
 from perdure.providers.dialects import Dialect
-from perdure.providers.http import Http, Reply
+from perdure.providers.http import Reply
 from perdure.providers.payloads import Done, payloads
 from perdure.providers.stream import CallPiece, Piece
 
@@ -39,20 +40,10 @@ class ChatProvider:
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
         """``name`` is the provider's name in ``provider:model``; ``key`` is sent in the endpoint's header, if any."""
-        settings = settings or ProviderSettings()
         self.name = name
         self.origin = f"openai-chat:{urlsplit(endpoint.base_url).hostname}"
         self._dialect = endpoint.spoken()
-        bearer = endpoint.key_header.lower() == "authorization"
-        self._http = Http(
-            name,
-            endpoint.base_url,
-            {endpoint.key_header: f"Bearer {key}" if bearer else key} if key else {},
-            secrets=(key,) if key else (),
-            connect_timeout=settings.connect_timeout,
-            read_timeout=settings.read_timeout,
-            transport=transport,
-        )
+        self._http = connect(name, endpoint, key=key, settings=settings, transport=transport)
 
     def stream(self, request: ModelRequest, *, attempt: int = 1) -> AsyncGenerator[Piece, None]:
         """The answer, piece by piece; see `Provider.stream`."""
