@@ -74,7 +74,8 @@ class ModelActivities:
 
     async def _request(self, call: ModelCall) -> ModelRequest:
         agent, messages = await self._transcripts.fetch(call)
-        return render(agent, messages, forced=call.forced).model_copy(update={"model": call.model})
+        rendered = render(agent, messages, forced=call.forced)
+        return rendered.model_copy(update={"model": call.model, "cache_key": call.run_id})
 
 
 def _stopped_by_request() -> bool:

@@ -8,7 +8,10 @@ from perdure.contracts.tools import ToolSpec
 
 
 class ModelRequest(Record):
-    """One request to a model. ``model`` is ``provider:model``; without ``tools`` no call may come back."""
+    """One request to a model. ``model`` is ``provider:model``; without ``tools`` no call may come back.
+
+    ``cache_key`` is equal for all requests of one conversation: servers that cache prompts by key find it there.
+    """
 
     model: str
     system: str = ""
@@ -16,3 +19,4 @@ class ModelRequest(Record):
     tools: tuple[ToolSpec, ...] = ()
     max_output_tokens: int | None = None
     temperature: float | None = None
+    cache_key: str = ""

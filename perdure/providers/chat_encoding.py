@@ -34,6 +34,7 @@ from perdure.providers.lenient import a_list
 Json = dict[str, JsonValue]
 
 _NAME_LENGTH = 64
+_KEY_LENGTH = 64
 _ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]")
 _SHORT_ID = re.compile(r"[a-zA-Z0-9]{9}")
 _TEXT_TYPES = re.compile(r"text/.*|application/(?:json|xml|yaml|x-yaml|toml)")
@@ -105,6 +106,8 @@ def encode(request: ModelRequest, dialect: Dialect, *, provider: str, origin: st
         body[dialect.output_limit] = request.max_output_tokens
     if request.temperature is not None:
         body["temperature"] = request.temperature
+    if dialect.cache_key and request.cache_key:
+        body["prompt_cache_key"] = cache_key_sent(request.cache_key)
     return body
 
 
@@ -236,6 +239,11 @@ class _Messages:
 
     def _dialect_id(self, call_id: str) -> str:
         return call_id if self._takes(call_id) else hashlib.sha256(call_id.encode()).hexdigest()[:9]
+
+
+def cache_key_sent(key: str) -> str:
+    """``key`` in a length that the server takes."""
+    return key if len(key) <= _KEY_LENGTH else hashlib.sha256(key.encode()).hexdigest()
 
 
 def arguments_sent(call: CallPart) -> str:

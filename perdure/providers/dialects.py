@@ -1,4 +1,4 @@
-"""How servers that speak OpenAI's chat protocol differ: flags per server, said in one table and never guessed."""
+"""How servers that speak OpenAI's two protocols differ: flags per server, said in one table and never guessed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,12 @@ class Dialect(FileRecord):
     which reasoning goes back to the model that thought it, together with its calls. ``user_after_tool``: whether a user
     message may follow a tool result directly. ``inline_thinking``: whether reasoning may come as ``<think>`` at the
     head of the text. ``hidden_output``: output tokens are what the total holds beyond the input, since the output count
-    omits some.
+    omits some. ``cache_key``: whether a request may say which conversation it belongs to, so that the server finds its
+    prompt in the cache.
+
+    For the Responses protocol alone: ``encrypted_reasoning`` asks for reasoning in a form that can go back, ``by_name``
+    from the models that reason by OpenAI's names (the others refuse a request that asks). ``silent_cuts``: an answer
+    that took all of its limit counts as cut, since the server calls it complete.
     """
 
     system_role: Literal["system", "developer"] = "system"
@@ -30,12 +35,20 @@ class Dialect(FileRecord):
     user_after_tool: bool = True
     inline_thinking: bool = True
     hidden_output: bool = False
+    cache_key: bool = False
+    encrypted_reasoning: Literal["never", "by_name", "always"] = "never"
+    silent_cuts: bool = False
 
 
 DIALECTS: Mapping[str, Dialect] = MappingProxyType(
     {
         "compatible": Dialect(),
-        "openai": Dialect(output_limit="max_completion_tokens", inline_thinking=False),
+        "openai": Dialect(
+            output_limit="max_completion_tokens",
+            inline_thinking=False,
+            cache_key=True,
+            encrypted_reasoning="by_name",
+        ),
         "azure": Dialect(output_limit="max_completion_tokens", inline_thinking=False),
         "anthropic": Dialect(inline_thinking=False),
         "gemini": Dialect(inline_thinking=False, hidden_output=True),
@@ -47,7 +60,7 @@ DIALECTS: Mapping[str, Dialect] = MappingProxyType(
         "groq": Dialect(output_limit="max_completion_tokens"),
         "cerebras": Dialect(output_limit="max_completion_tokens"),
         "mistral": Dialect(call_ids="short", user_after_tool=False, stream_usage=False, inline_thinking=False),
-        "llamacpp": Dialect(reasoning_replay="reasoning_content"),
+        "llamacpp": Dialect(reasoning_replay="reasoning_content", silent_cuts=True),
         "vllm": Dialect(reasoning_replay="reasoning"),
         "ollama": Dialect(reasoning_replay="reasoning"),
         "lmstudio": Dialect(),

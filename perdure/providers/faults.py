@@ -55,11 +55,21 @@ _BY_WORD: Mapping[str, type[ProviderError]] = {
     "timeout_error": ProviderTimeoutError,
     "content_filter": RefusedError,
     "content_policy_violation": RefusedError,
+    "image_content_policy_violation": RefusedError,
+    "invalid_prompt": RefusedError,
     "tool_use_failed": BadReplyError,
     "server_error": OverloadedError,
     "internal_server_error": OverloadedError,
     "api_error": OverloadedError,
     "model_not_found": BadRequestError,
+    "invalid_image": BadRequestError,
+    "invalid_image_format": BadRequestError,
+    "invalid_image_url": BadRequestError,
+    "invalid_base64_image": BadRequestError,
+    "image_too_large": BadRequestError,
+    "image_too_small": BadRequestError,
+    "image_parse_error": BadRequestError,
+    "failed_to_download_image": BadRequestError,
     "not_found_error": BadRequestError,
     "invalid_request_error": BadRequestError,
 }
@@ -256,9 +266,9 @@ def _kind(complaint: Complaint, status: int | None) -> type[ProviderError]:
 
 
 def _blame(error: ProviderError, status: int | None) -> Attribution:
-    return (
-        "operator" if isinstance(error, BadRequestError) and status in (404, 301, 302, 307, 308) else error.attribution
-    )
+    # A model that is not there is a 404 in one protocol of a vendor and a 400 in the other.
+    misnamed = status in (404, 301, 302, 307, 308) or error.code == "model_not_found"
+    return "operator" if isinstance(error, BadRequestError) and misnamed else error.attribution
 
 
 def _unsaid(status: int | None) -> str:

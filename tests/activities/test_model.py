@@ -99,6 +99,7 @@ async def test_the_model_sees_the_rendered_transcript_of_the_run() -> None:
     assert isinstance(one.provider, ScriptedProvider)
     (request,) = one.provider.requests
     assert (request.model, request.system) == ("scripted:other", "You keep the books.")
+    assert request.cache_key == run.run_id
     assert request.messages == run.messages
 
 

@@ -254,3 +254,9 @@ def test_a_name_is_mapped_alike_in_tools_and_in_history() -> None:
     encoded = body(assistant(dotted), result(), tools=(ToolSpec(name="fs.read"),))
     assert encoded["tools"][0]["function"]["name"] == "fs_read"
     assert encoded["messages"][0]["tool_calls"][0]["function"]["name"] == "fs_read"
+
+
+def test_the_conversations_cache_key_goes_to_servers_that_know_it_in_a_length_that_they_take() -> None:
+    assert body(user("Hi"), cache_key="run-1")["prompt_cache_key"] == "run-1"
+    assert len(body(user("Hi"), cache_key="r" * 200)["prompt_cache_key"]) == 64
+    assert "prompt_cache_key" not in body(user("Hi"), cache_key="run-1", dialect=DIALECTS["groq"])

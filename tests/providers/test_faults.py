@@ -52,6 +52,7 @@ def error(**fields: object) -> bytes:
             AuthenticationError,
         ),
         (404, error(message="no such model", code="model_not_found"), BadRequestError),
+        (400, error(message="The prompt was flagged", code="invalid_prompt"), RefusedError),
         (408, b"", ProviderTimeoutError),
         (409, b"", OverloadedError),
         (422, b'{"detail":[{"loc":["body"],"msg":"field required"}]}', BadRequestError),
@@ -79,6 +80,7 @@ def test_status_and_body_say_what_kind_of_error_it_is(status: int, body: bytes, 
         ({"error": {"message": "x", "code": 429}}, RateLimitedError),
         ({"error": {"message": "x", "code": "insufficient_quota"}}, QuotaError),
         ({"error": {"message": "x", "type": "invalid_request_error"}}, BadRequestError),
+        ({"error": {"message": "x", "code": "invalid_image_url"}}, BadRequestError),
         ({"error": {"message": "Token limit reached", "code": 400}}, ContextTooLongError),
         ({"error": {"message": "x", "code": "tool_use_failed", "status_code": 400}}, BadReplyError),
         ({"error": "something broke"}, BadReplyError),
@@ -155,3 +157,9 @@ def test_neither_key_nor_base64_that_is_quoted_back_reaches_the_error() -> None:
     found = fault("openai", body, status=400, secrets=("sk-secret-1",))
     assert "sk-secret-1" not in str(found) + found.code
     assert picture[:50] not in str(found)
+
+
+@pytest.mark.parametrize(("status", "code"), [(404, None), (400, "model_not_found")])
+def test_a_model_that_is_not_there_is_for_the_operator_to_mend(status: int, code: str | None) -> None:
+    found = fault("openai", error(message="no such model", code=code), status=status)
+    assert (type(found), found.attribution) == (BadRequestError, "operator")
