@@ -5,7 +5,7 @@ import pytest
 from perdure.brain.ending import ended
 from perdure.contracts.failures import FailureKind
 from perdure.contracts.messages import ImagePart
-from perdure.contracts.outcomes import AgentRejected, CallsSettled, ModelReply
+from perdure.contracts.outcomes import AgentRejected, CallsSettled, ModelFailure, ModelReply
 from perdure.contracts.requests import Approve, Close, Interrupt, RunRequest, Send
 from perdure.contracts.usage import Cost, Usage
 from tests.brain.agents import OVERLOADED, a_call, an_agent, reply
@@ -172,6 +172,19 @@ def test_a_reply_that_is_recorded_is_not_asked_for_again() -> None:
     assert run.state == before
 
 
+def test_a_failure_of_a_model_call_that_has_answered_changes_nothing() -> None:
+    run = Led()
+    run.resolved()
+    run.replied(a_call("look"))
+    run.judged(t1s1c1="allow")
+    run.ended("t1s1c1")
+    before = run.state
+
+    run.feed(ModelFailure(at=run.now, message_id="t1s1", failure=OVERLOADED))
+
+    assert run.state == before
+
+
 def test_a_second_result_of_a_call_changes_nothing() -> None:
     run = Led()
     run.resolved()
@@ -238,6 +251,25 @@ def test_a_message_in_the_last_instant_is_answered() -> None:
     assert call.message_id == "t2s1"
     assert run.transcript == ["u1", "t1s1", "u2"]
     assert not ended(run.state)
+
+
+def test_only_so_many_steps_in_a_row_may_call_wrongly() -> None:
+    run = Led(a_conversation())
+    run.resolved(an_agent(feedback_rounds=1))
+    run.replied(a_call("nope"))
+    run.judged_unknown("t1s1c1")
+    run.replied(a_call("look"))
+    run.judged(t1s2c1="allow")
+    run.ended("t1s2c1")
+    run.replied(a_call("nope"))
+    run.judged_unknown("t1s3c1")
+    run.replied(a_call("nope"))
+    assert run.turn.step == 4
+    run.judged_unknown("t1s4c1")
+
+    assert run.state.status == "idle"
+    assert run.state.last_turn is not None
+    assert (run.state.last_turn.end, run.state.last_turn.steps) == ("invalid_calls", 4)
 
 
 def test_a_message_that_comes_in_the_last_feedback_round_is_answered() -> None:

@@ -107,6 +107,17 @@ def test_a_denial_at_execution_wins_over_an_approval() -> None:
     assert run.result("t1s1c1")[0] == "denied"
 
 
+def test_a_second_verdict_on_a_call_that_runs_or_waits_changes_nothing() -> None:
+    run = Led()
+    run.resolved()
+    run.replied(a_call("look"), a_call("write"))
+    run.judged(t1s1c1="allow", t1s1c2="ask")
+    before = run.state
+
+    assert run.judged(t1s1c1="allow", t1s1c2="allow") == ()
+    assert run.state == before
+
+
 def test_two_requests_about_one_batch_have_ids_of_their_own() -> None:
     run = Led()
     run.resolved()

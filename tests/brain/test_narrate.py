@@ -100,4 +100,5 @@ def test_nothing_is_told_after_a_run_closed() -> None:
 
     run.told(Send(message="too late"))
 
+    assert [event.kind for event in run.events].count("run_closed") == 1
     assert run.events[-1].kind == "run_closed"
