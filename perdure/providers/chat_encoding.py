@@ -42,32 +42,37 @@ _AUDIO_FORMATS = {"audio/mpeg": "mp3", "audio/mp3": "mp3", "audio/wav": "wav", "
 
 
 class ToolNames:
-    """Tool names as the server takes them (letters, digits, ``_`` and ``-``, 64 at most), and back to ours."""
+    """Tool names as the server takes them (letters, digits, ``_`` and ``-``, 64 at most), and back to ours.
 
-    def __init__(self, names: Iterable[str]) -> None:
+    With ``letter_first`` they begin with a letter or ``_``, which Gemini demands.
+    """
+
+    def __init__(self, names: Iterable[str], *, letter_first: bool = False) -> None:
+        self._letter_first = letter_first
         self._sent: dict[str, str] = {}
         self._ours: dict[str, str] = {}
         # Names that need no change are settled first, so that no changed one takes their place.
-        for name in sorted(dict.fromkeys(names), key=lambda name: _legal(name) != name):
-            sent = _legal(name)
+        for name in sorted(dict.fromkeys(names), key=lambda name: self._legal(name) != name):
+            sent = self._legal(name)
             if sent in self._ours:
                 sent = f"{sent[: _NAME_LENGTH - 9]}_{hashlib.sha256(name.encode()).hexdigest()[:8]}"
             self._sent[name], self._ours[sent] = sent, name
 
     def sent(self, name: str) -> str:
         """The name that the server is told."""
-        return self._sent.get(name) or _legal(name)
+        return self._sent.get(name) or self._legal(name)
 
     def ours(self, name: str) -> str:
         """The name that a server's name stands for; a name that we never told it stays as it is."""
         return self._ours.get(name, name)
 
-
-def _legal(name: str) -> str:
-    legal = _ILLEGAL.sub("_", name) or "_"
-    if len(legal) <= _NAME_LENGTH:
-        return legal
-    return f"{legal[: _NAME_LENGTH - 9]}_{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+    def _legal(self, name: str) -> str:
+        legal = _ILLEGAL.sub("_", name) or "_"
+        if self._letter_first and not (legal[0].isalpha() or legal[0] == "_"):
+            legal = f"_{legal}"
+        if len(legal) <= _NAME_LENGTH:
+            return legal
+        return f"{legal[: _NAME_LENGTH - 9]}_{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
 def tool_names(request: ModelRequest) -> ToolNames:
