@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from perdure.contracts.agent import FrozenAgent
+from perdure.contracts.ids import tail_message_id
 from perdure.contracts.messages import Message, TextPart, UserMessage
 from perdure.contracts.tools import ToolSpec
 
@@ -45,5 +46,5 @@ def append_tail(draft: Draft, name: str, text: str) -> Draft:
 
     What changes from call to call belongs here and nowhere before, so that the rendered prefix stays equal.
     """
-    message = UserMessage(message_id=f"tail:{name}", parts=(TextPart(text=text),))
+    message = UserMessage(message_id=tail_message_id(name), parts=(TextPart(text=text),))
     return replace(draft, messages=(*draft.messages, message))

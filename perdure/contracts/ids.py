@@ -27,6 +27,16 @@ def result_message_id(call: str) -> str:
     return f"{call}r"
 
 
+def tail_message_id(name: str) -> str:
+    """Id of the synthetic message that closes one model request, and is in no other: ``tail:guidance``."""
+    return f"tail:{name}"
+
+
+def is_tail(message_id: str) -> bool:
+    """Whether the message of this id stands in one model request only, behind all that comes again."""
+    return message_id.startswith("tail:")
+
+
 def request_id(message_id: str, version: int) -> str:
     """Id of an approval request about calls of one message: ``t1s2a1``; asking again makes the next version."""
     return f"{message_id}a{version}"

@@ -1,4 +1,4 @@
-"""How servers that speak OpenAI's two protocols differ: flags per server, said in one table and never guessed."""
+"""How servers that speak the same protocol differ: flags per server, said in one table and never guessed."""
 
 from __future__ import annotations
 
@@ -24,6 +24,9 @@ class Dialect(FileRecord):
     For the Responses protocol alone: ``encrypted_reasoning`` asks for reasoning in a form that can go back, ``by_name``
     from the models that reason by OpenAI's names (the others refuse a request that asks). ``silent_cuts``: an answer
     that took all of its limit counts as cut, since the server calls it complete.
+
+    For the Messages protocol alone: ``thinking`` is a budget in tokens (of at least 1,024), or ``adaptive`` for models
+    that choose it themselves, or 0 for none.
     """
 
     system_role: Literal["system", "developer"] = "system"
@@ -38,6 +41,7 @@ class Dialect(FileRecord):
     cache_key: bool = False
     encrypted_reasoning: Literal["never", "by_name", "always"] = "never"
     silent_cuts: bool = False
+    thinking: Literal["adaptive"] | int = 0
 
 
 DIALECTS: Mapping[str, Dialect] = MappingProxyType(

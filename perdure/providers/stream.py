@@ -161,7 +161,8 @@ class Assembler:
     @property
     def usage(self) -> Usage:
         """What this attempt consumed, as far as the provider has said; one request at least."""
-        return (self._usage or Usage()).model_copy(update={"requests": 1})
+        usage = self._usage or Usage()
+        return usage.model_copy(update={"requests": max(usage.requests, 1)})
 
     @property
     def cost(self) -> Cost:

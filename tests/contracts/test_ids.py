@@ -6,10 +6,12 @@ from hypothesis import strategies as st
 from perdure.contracts.ids import (
     call_id,
     idempotency_key,
+    is_tail,
     model_message_id,
     question_id,
     request_id,
     result_message_id,
+    tail_message_id,
     user_message_id,
 )
 
@@ -27,6 +29,11 @@ def test_ids_are_short_and_read_as_where_they_stand() -> None:
 
 def test_a_question_is_named_by_the_call_that_it_settles() -> None:
     assert question_id("t1s2c1") == "t1s2c1"
+
+
+def test_a_tail_is_known_by_its_id() -> None:
+    assert is_tail(tail_message_id("guidance"))
+    assert not any(is_tail(found) for found in (user_message_id(1), model_message_id(1, 2), call_id("t1s2", 1)))
 
 
 @given(place=places, other=places, position=st.integers(1, 99), number=st.integers(1, 99))

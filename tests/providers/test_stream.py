@@ -155,6 +155,15 @@ def test_the_message_can_be_taken_at_any_time_and_marked_interrupted() -> None:
     assert assembler.message().text == "half whole"
 
 
+def test_one_request_is_counted_unless_the_provider_took_more() -> None:
+    assembler = Assembler("t1s1", "scripted:x")
+    assert assembler.usage.requests == 1
+    assembler.add(UsagePiece(Usage(input_tokens=1)))
+    assert assembler.usage.requests == 1
+    assembler.add(UsagePiece(Usage(requests=3)))
+    assert assembler.usage.requests == 3
+
+
 pieces = st.lists(
     st.one_of(
         st.builds(TextPiece, st.text(max_size=3), st.sampled_from([None, None, SIGNED])),
