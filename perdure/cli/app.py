@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import importlib.util
 from dataclasses import dataclass
@@ -51,6 +52,17 @@ class LazyGroup(click.Group):
         command = getattr(importlib.import_module(entry.module), entry.attribute or cmd_name)
         assert isinstance(command, click.Command), f"{entry.module} has no command {cmd_name}"
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that was named. Raises UsageError, which names the nearest one."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            near = difflib.get_close_matches(args[0], self.list_commands(ctx), n=1)
+            hint = f" Did you mean `perdure {near[0]}`?" if near else ""
+            raise click.UsageError(f"{error.format_message()}{hint}", ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands from the table."""

@@ -18,7 +18,7 @@ DEBUG_VARIABLE = "PERDURE_DEBUG"
 
 
 class Code(IntEnum):
-    """Exit codes. `INTERRUPTED` is the shell's own for Ctrl-C."""
+    """Exit codes. `INTERRUPTED` and `UNREAD` are the shell's own, for Ctrl-C and for a reader that went away."""
 
     OUTPUT = 0
     FAILED = 1
@@ -26,6 +26,7 @@ class Code(IntEnum):
     UNAVAILABLE = 3
     WAITING = 4
     INTERRUPTED = 130
+    UNREAD = 141
 
 
 def guarded(command: Callable[[], int]) -> int:
@@ -47,7 +48,7 @@ def report(error: Exception) -> int:
         # The reader of our output has seen enough (`perdure ls | head`); a later flush must not complain again.
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return Code.OUTPUT
+        return Code.UNREAD
     code, sentence = explained(error)
     say(f"error: {sentence}")
     return code

@@ -25,10 +25,18 @@ STYLES: dict[Style, str] = {
 WIDTH_OF_A_PIPE = 200
 
 
+class PlainConsole(Console):
+    """A console that leaves it to its caller what a reader who has gone away means."""
+
+    def on_broken_pipe(self) -> None:
+        """Raises BrokenPipeError, where Rich would end the process."""
+        raise BrokenPipeError
+
+
 def console(stream: TextIO) -> Console:
     """A console that adds nothing to what it is given: no markup, no highlighting, no wrapping of its own."""
     width = None if stream.isatty() else WIDTH_OF_A_PIPE
-    return Console(file=stream, width=width, markup=False, highlight=False, emoji=False, soft_wrap=True)
+    return PlainConsole(file=stream, width=width, markup=False, highlight=False, emoji=False, soft_wrap=True)
 
 
 class Screen:

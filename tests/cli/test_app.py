@@ -80,5 +80,9 @@ def test_wrong_usage_is_one_line_that_names_the_help(home: Home, arguments: list
     assert "--help" in ended.stderr
 
 
+def test_a_mistyped_command_is_guessed(home: Home) -> None:
+    assert "Did you mean `perdure approve`?" in home.run("aprove", "run-1").stderr
+
+
 def test_the_version_is_said(home: Home) -> None:
     assert home.run("--version").stdout.startswith("perdure ")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -100,20 +101,28 @@ def test_details_that_cannot_be_written_do_no_harm(tmp_path: Path) -> None:
     assert "PERDURE_DEBUG=1 shows the details" in ended.stderr
 
 
-def test_a_reader_that_has_seen_enough_is_no_error(tmp_path: Path) -> None:
-    work = "lambda: [print('x' * 999) for _ in range(9999)] and 0"
-    program = f"from perdure.cli.exits import guarded, leave\nleave(guarded({work}))"
+@pytest.mark.parametrize(
+    "work",
+    [
+        "[print('x' * 999) for _ in range(9999)] and 0",
+        "[screen.write([Span('x' * 999)]) for _ in range(9999)] and 0",
+    ],
+)
+def test_a_reader_that_has_seen_enough_ends_the_program_without_a_word(work: str) -> None:
+    program = (
+        "from perdure.cli.exits import guarded, leave\n"
+        "from perdure.cli.lines import Span\nfrom perdure.cli.screen import Screen\n"
+        f"screen = Screen()\nleave(guarded(lambda: {work}))"
+    )
+    reader, writer = os.pipe()
+    os.close(reader)
 
     ended = subprocess.run(
-        f'"{sys.executable}" -c "$PROGRAM" | head -n 1',
-        shell=True,
-        env={"PROGRAM": program, "PATH": "/usr/bin:/bin"},
-        capture_output=True,
-        text=True,
-        timeout=60,
+        [sys.executable, "-c", program], stdout=writer, stderr=subprocess.PIPE, text=True, timeout=60
     )
+    os.close(writer)
 
-    assert ended.stderr == ""
+    assert (ended.returncode, ended.stderr) == (Code.UNREAD, "")
 
 
 def test_ctrl_c_before_anything_was_started_is_said_in_one_word(tmp_path: Path) -> None:
