@@ -12,7 +12,7 @@ from pydantic import ConfigDict, JsonValue, ValidationError, model_validator
 from perdure.contracts.record import FileRecord
 from perdure.providers.dialects import DIALECTS, Dialect
 
-WireProtocol = Literal["openai-chat"]
+WireProtocol = Literal["openai-chat", "gemini"]
 """The protocols that there is an adapter for."""
 
 
@@ -63,7 +63,9 @@ CATALOGUE: Mapping[str, Endpoint] = MappingProxyType(
     {
         "anthropic": Endpoint(
             base_url="https://api.anthropic.com/v1",
+            protocol="anthropic",
             key_variable="ANTHROPIC_API_KEY",
+            key_header="x-api-key",
             dialect="anthropic",
             default_model="claude-sonnet-4-5",
         ),
@@ -74,8 +76,10 @@ CATALOGUE: Mapping[str, Endpoint] = MappingProxyType(
             default_model="gpt-5-mini",
         ),
         "gemini": Endpoint(
-            base_url="https://generativelanguage.googleapis.com/v1beta/openai",
+            base_url="https://generativelanguage.googleapis.com/v1beta",
+            protocol="gemini",
             key_variable="GEMINI_API_KEY",
+            key_header="x-goog-api-key",
             dialect="gemini",
             default_model="gemini-2.5-flash",
         ),

@@ -6,17 +6,19 @@ import os
 from collections.abc import Mapping
 
 from perdure.contracts.errors import KeyMissingError, UnknownModelError
+from perdure.providers.anthropic import AnthropicProvider
 from perdure.providers.catalogue import Endpoint, ProviderSettings, WireProtocol
 from perdure.providers.demo import DemoProvider
+from perdure.providers.gemini import GeminiProvider
 from perdure.providers.openai_chat import ChatProvider
 from perdure.providers.provider import Provider
 from perdure.providers.scripted import Script, ScriptedProvider
 
 _PLAYED = ("demo", "scripted")
 
-_Adapter = ChatProvider
+_Adapter = ChatProvider | GeminiProvider
 
-_ADAPTERS: Mapping[WireProtocol, type[_Adapter]] = {"openai-chat": ChatProvider}
+_ADAPTERS: Mapping[WireProtocol, type[_Adapter]] = {"openai-chat": ChatProvider, "gemini": GeminiProvider}
 """Who speaks a protocol."""
 
 
