@@ -12,7 +12,7 @@ from pydantic import ConfigDict, JsonValue, ValidationError, model_validator
 from perdure.contracts.record import FileRecord
 from perdure.providers.dialects import DIALECTS, Dialect
 
-WireProtocol = Literal["openai-chat", "gemini"]
+WireProtocol = Literal["openai-chat", "anthropic", "gemini"]
 """The protocols that there is an adapter for."""
 
 

@@ -16,9 +16,13 @@ from perdure.providers.scripted import Script, ScriptedProvider
 
 _PLAYED = ("demo", "scripted")
 
-_Adapter = ChatProvider | GeminiProvider
+_Adapter = ChatProvider | AnthropicProvider | GeminiProvider
 
-_ADAPTERS: Mapping[WireProtocol, type[_Adapter]] = {"openai-chat": ChatProvider, "gemini": GeminiProvider}
+_ADAPTERS: Mapping[WireProtocol, type[_Adapter]] = {
+    "openai-chat": ChatProvider,
+    "anthropic": AnthropicProvider,
+    "gemini": GeminiProvider,
+}
 """Who speaks a protocol."""
 
 

@@ -1,0 +1,174 @@
+"""A model request of ours as a request of Anthropic's Messages protocol.
+
+What the protocol cannot carry is refused by name, or adapted as said here, never dropped in silence: messages of one
+side become one message with the results of calls first, empty texts go, arguments that are no JSON become an object
+that quotes them, and a request without tools whose history has calls names those tools and forbids their use. What
+another provider did by itself stays away: the text beside it says what came of it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+
+from pydantic import JsonValue
+
+from perdure.contracts.ids import is_tail
+from perdure.contracts.messages import AssistantMessage, Message, ToolMessage, UserMessage
+from perdure.contracts.prompts import ModelRequest
+from perdure.providers.anthropic_caching import marked, marked_last
+from perdure.providers.anthropic_parts import AssistantBlocks, user_block
+from perdure.providers.chat_encoding import ToolNames
+from perdure.providers.dialects import Dialect
+from perdure.providers.lenient import a_list, a_text, an_object
+
+Json = dict[str, JsonValue]
+
+_OUTPUT_LIMITS = (("claude-3-haiku", 4_096), ("claude-3-opus", 4_096), ("claude-3-5-", 8_192), ("", 32_000))
+"""The output limit to send when none is asked for, by how the model's name begins: the protocol insists on one."""
+
+_LEAST_THINKING = 1_024
+"""The smallest thinking budget that the protocol takes, in tokens."""
+
+EMPTY = "(This message is empty.)"
+"""Sent for a user message that holds nothing, which servers refuse."""
+
+
+def encode(
+    request: ModelRequest, dialect: Dialect, *, provider: str, origin: str, names: ToolNames, now: datetime
+) -> Json:
+    """The body of a streaming request; ``origin`` is whose opaque data may go along, ``now`` says which is still good.
+
+    Raises BadRequestError for a part that the protocol cannot carry.
+    """
+    model = request.model.partition(":")[2]
+    blocks = AssistantBlocks(request, origin, names, _call_ids(request))
+    most = request.max_output_tokens or next(limit for start, limit in _OUTPUT_LIMITS if model.startswith(start))
+    body: Json = {"model": model, "max_tokens": most}
+    tools = _tools(request, names)
+    if request.system:
+        body["system"] = [marked({"type": "text", "text": request.system})]
+    elif tools:
+        tools[-1] = marked(tools[-1])
+    body["messages"] = [*_messages(request, provider, blocks)]
+    body["stream"] = True
+    if tools:
+        body["tools"] = [*tools]
+        if not request.tools:
+            body["tool_choice"] = {"type": "none"}
+    if container := blocks.container(now):
+        body["container"] = container
+    if thinking := _thinking(dialect, most):
+        body["thinking"] = thinking
+    elif request.temperature is not None:
+        body["temperature"] = request.temperature
+    return body
+
+
+def continued(body: Json, content: list[Json], container: Json) -> Json:
+    """``body`` with a paused answer at its end, for the provider to go on."""
+    messages = [*a_list(body["messages"])]
+    last = an_object(messages[-1])
+    if last.get("role") == "assistant":
+        messages[-1] = {**last, "content": [*a_list(last.get("content")), *content]}
+    else:
+        messages.append({"role": "assistant", "content": [*content]})
+    identified = {"container": container["id"]} if container.get("id") else {}
+    return {**body, "messages": messages, **identified}
+
+
+def _tools(request: ModelRequest, names: ToolNames) -> list[Json]:
+    if request.tools:
+        return [
+            {
+                "name": names.sent(tool.name),
+                **({"description": tool.description} if tool.description else {}),
+                "input_schema": {"type": "object", **tool.parameters},
+            }
+            for tool in request.tools
+        ]
+    called = dict.fromkeys(
+        names.sent(call.tool)
+        for message in request.messages
+        if isinstance(message, AssistantMessage)
+        for call in message.calls
+    )
+    return [{"name": name, "input_schema": {"type": "object"}} for name in called]
+
+
+def _thinking(dialect: Dialect, most: int) -> Json:
+    if dialect.thinking == "adaptive":
+        return {"type": "adaptive"}
+    budget = min(dialect.thinking, most - 1)
+    return {"type": "enabled", "budget_tokens": budget} if budget >= _LEAST_THINKING else {}
+
+
+def _messages(request: ModelRequest, provider: str, blocks: AssistantBlocks) -> list[Json]:
+    stable = [message for message in request.messages if not is_tail(message.message_id)]
+    tail = request.messages[len(stable) :]
+    merged = _merged((_role(message), _content(message, provider, blocks)) for message in stable)
+    marked_last(merged)
+    merged = _merged([*merged, *((_role(message), _content(message, provider, blocks)) for message in tail)])
+    if merged and merged[-1][0] == "assistant":
+        _without_trailing_space(merged[-1][1])
+    return [{"role": role, "content": [*content]} for role, content in merged]
+
+
+def _role(message: Message) -> str:
+    return "assistant" if isinstance(message, AssistantMessage) else "user"
+
+
+def _content(message: Message, provider: str, blocks: AssistantBlocks) -> list[Json]:
+    match message:
+        case UserMessage():
+            said = [block for part in message.parts if (block := user_block(part, provider))]
+            return said or [{"type": "text", "text": EMPTY}]
+        case AssistantMessage():
+            return [*blocks.of(message)]
+        case ToolMessage():
+            text = message.text or ("" if message.data is None else json.dumps(message.data))
+            return [
+                {
+                    "type": "tool_result",
+                    "tool_use_id": blocks.call_id(message.call_id),
+                    **({"content": [{"type": "text", "text": text}]} if text.strip() else {}),
+                    **({} if message.status == "ok" else {"is_error": True}),
+                }
+            ]
+
+
+def _merged(messages: Iterable[tuple[str, list[Json]]]) -> list[tuple[str, list[Json]]]:
+    """One message for each run of one side's, since the protocol wants all results of a turn in one, and first."""
+    merged: list[tuple[str, list[Json]]] = []
+    for role, content in messages:
+        if not content:
+            continue
+        if merged and merged[-1][0] == role:
+            content = merged.pop()[1] + content
+        if role == "user":
+            content = sorted(content, key=lambda block: block["type"] != "tool_result")
+        merged.append((role, content))
+    return merged
+
+
+def _without_trailing_space(content: list[Json]) -> None:
+    last = content[-1]
+    if last.get("type") == "text":
+        content[-1] = {**last, "text": a_text(last.get("text")).rstrip()}
+
+
+def _call_ids(request: ModelRequest) -> dict[str, str]:
+    """The id under which each call is sent: the provider's own where it made the call and the id is unique."""
+    calls = [*_calls(request)]
+    seen = Counter(theirs for _, theirs, _ in calls)
+    return {ours: theirs if own and theirs and seen[theirs] == 1 else ours for ours, theirs, own in calls}
+
+
+def _calls(request: ModelRequest) -> Iterator[tuple[str, str, bool]]:
+    provider = request.model.partition(":")[0]
+    for message in request.messages:
+        if isinstance(message, AssistantMessage):
+            for call in message.calls:
+                yield call.call_id, call.provider_call_id, message.model.partition(":")[0] == provider
