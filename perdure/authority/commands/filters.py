@@ -34,7 +34,7 @@ _JQ_FLAG = re.compile(
     r"|monochrome-output|ascii-output|exit-status|tab|join-output|args|jsonargs|unbuffered|version)\Z"
 )
 _JQ_RISK = re.compile(
-    r"\b(?:import|include|env|input_filename|getpath_file|load|load_str|strenv|envsubst|system)\b|\$ENV"
+    r"(?<![\w.$\"])(?:import|include|env|modulemeta|load|load_str|strenv|envsubst|system|get_search_list)\b|\$ENV"
 )
 _YQ = table("-ePrNjMCnsc -o:text -p:text -I:text -i --output-format:text --input-format:text --prettyPrint --no-doc"
             " --unwrapScalar?text --raw-output --exit-status --colors --no-colors --indent:text --null-input"
@@ -97,7 +97,7 @@ def harmless_awk(program: str) -> bool:
                 return False
             case "or":
                 last = "|"
-            case "other" if text == "|" or (text == ">" and prints and depth == 0):
+            case "other" if text == "|" or (text == ">" and prints and depth <= 0):
                 return False
             case "other" if text in '"\\':
                 return False
@@ -112,7 +112,7 @@ def harmless_awk(program: str) -> bool:
             case _:
                 last = text if text.strip(" \t") else last
         if program.startswith("print", position):
-            prints = True
+            prints, depth = True, 0
         position = token.end()
     return True
 

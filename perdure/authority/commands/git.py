@@ -122,17 +122,17 @@ _RISKY = re.compile(
     r"|ignore-revs"
     r"|exclude-from|pathspec-from|orderfile|no-index|show-sig)|-\w*O|--outpu"
 )
-_CODE = re.compile(r"--(?:ext-d|textc|filt|open-f|exec|upload-|receive-p|conf|templ|extc|tool|gui|run|editor)")
+_CODE = re.compile(r"--(?:ext-d|textc|filt|open-f|exec|upl|rece|conf|templ|extc|tool|gui|run|editor)")
 _RUNS_COMMAND = {
-    "rebase": re.compile(r"-\w*[xi]|--exec|--interactive"),
-    "clone": re.compile(r"-c|-u"),
+    "rebase": re.compile(r"-\w*[xi]|--ex|--int"),
+    "clone": re.compile(r"-c|-u|--con|--te"),
     "grep": re.compile(r"-\w*O"),
     "difftool": re.compile(r""),
     "mergetool": re.compile(r""),
     "filter-branch": re.compile(r""),
     "send-email": re.compile(r""),
 }
-_WRITES = re.compile(r"--output(?:-directory)?(?:=(.*))?\Z|--outp[a-z-]*=(.*)\Z|-o(.*)\Z", re.DOTALL)
+_WRITES = re.compile(r"--output(?:-directory)?(?:=(.*))?\Z|--out[a-z-]*=(.*)\Z|-o(.*)\Z", re.DOTALL)
 
 
 def git(call: Invocation, shell: Shell) -> None:

@@ -9,9 +9,10 @@ from perdure.authority.commands.recorder import Handler, Invocation, Shell
 from perdure.authority.patterns import UNKNOWN
 
 _SHELL = table(
-    "-abCDefhiklmnpPrstuvx -c!risk -o:text -O:text --login --norc --noprofile --posix --verbose --restricted"
+    "-abCDefhilmnpPrstuvx -c!risk -o:text -O:risk --login --norc --noprofile --posix --verbose --restricted"
     " --rcfile:risk --init-file:risk --debugger"
 )
+_SAFE_MODES = frozenset(("errexit", "nounset", "pipefail", "noglob", "noclobber", "xtrace"))
 _FOREIGN = frozenset(("fish", "csh", "tcsh", "zsh", "pwsh", "powershell", "nu", "xonsh", "elvish"))
 """Shells with a grammar of their own, which bash's does not describe."""
 
@@ -83,7 +84,7 @@ def _shell(call: Invocation, shell: Shell) -> None:
         return
     words = tuple(word.replace("+", "-", 1) if word.startswith("+") else word for word in call.words)
     line = take_apart(words, _SHELL, stop_at_operand=True)
-    if line.strange or line.has("--rcfile", "--init-file", "-i"):
+    if line.strange or line.has("--rcfile", "--init-file", "-i", "-O") or set(line.values("-o")) - _SAFE_MODES:
         recorder.unknown("code", f"'{call.program}' with options that run more than its text")
         recorder.executes(call, shell.scope)
     text: str | None

@@ -15,20 +15,11 @@ from tree_sitter import Node
 
 from perdure.authority.capabilities import Unknown
 from perdure.authority.commands.grammar import Tree, literal_spans
+from perdure.authority.commands.quoting import MAX_WORDS, TILDE, ansi, braced, settled, unescaped
 from perdure.authority.commands.unparsable import UnparsableError
 from perdure.authority.paths import MachineFacts, expanded_home
-from perdure.authority.patterns import ANY, MARKS, SPLIT, STAR, UNKNOWN
+from perdure.authority.patterns import MARKS, SPLIT, STAR, UNKNOWN
 
-MAX_WORDS = 64
-_BRACE, _UNBRACE, _COMMA, _BRACKET, _UNBRACKET, _TILDE = "\x0e\x0f\x10\x11\x12\x13"
-_ACTIVE = str.maketrans("{},[]~*?", f"{_BRACE}{_UNBRACE}{_COMMA}{_BRACKET}{_UNBRACKET}{_TILDE}{STAR}{ANY}")
-_INERT = str.maketrans(f"{_BRACE}{_UNBRACE}{_COMMA}{_BRACKET}{_UNBRACKET}{_TILDE}", "{},[]~")
-_BRACKETED = re.compile(f"{_BRACKET}[^/{_UNBRACKET}][^/{_UNBRACKET}]*{_UNBRACKET}")
-_INNERMOST = re.compile(f"{_BRACE}([^{_BRACE}{_UNBRACE}]*){_UNBRACE}")
-_ANSI = re.compile(
-    r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|([0-7]{1,3})|c(.)|(.))", re.DOTALL
-)
-_ANSI_SIMPLE = {"n": "\n", "t": "\t", "\\": "\\", "'": "'", '"': '"', "?": "?"}
 _SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL", re.IGNORECASE)
 _NUMERIC = frozenset(("?", "$", "#", "!", "-", "RANDOM", "LINENO", "SECONDS", "UID", "EUID", "PPID", "BASHPID"))
 _ORDINARY = frozenset((":-", "-", ":=", "=", ":+", "+", ":?", "?", "%", "%%", "#", "##", "/", "//", "/#", "/%"))
@@ -68,7 +59,7 @@ class Words:
         """Every word that this syntax may become."""
         found: list[str] = []
         for text in self._pieces(node):
-            found += (self._finished(word) for word in _braced(text))
+            found += (self._finished(word) for word in braced(text))
         return tuple(dict.fromkeys(found))[: MAX_WORDS + 1] if len(found) <= MAX_WORDS else (SPLIT,)
 
     def one(self, node: Node) -> str:
@@ -77,25 +68,25 @@ class Words:
         return words[0] if len(words) == 1 else SPLIT
 
     def _finished(self, word: str) -> str:
-        word = _BRACKETED.sub(ANY, word)
-        if word.startswith(_TILDE):
+        word = settled(word)
+        if word.startswith(TILDE):
             word = expanded_home("~" + word[1:], self.facts)
         name, equals, value = word.partition("=")
-        if equals and value.startswith(_TILDE):
+        if equals and value.startswith(TILDE):
             word = name + "=" + expanded_home("~" + value[1:], self.facts)
-        return word.translate(_INERT)
+        return word.replace(TILDE, "~")
 
     def _pieces(self, node: Node) -> tuple[str, ...]:
         text = self.tree.text
         match node.type:
             case "word" | "extglob_pattern" | "regex" | "test_operator" | "variable_name":
-                return (_unescaped(text(node)),)
+                return (unescaped(text(node)),)
             case "number":
                 return tuple(self._parts(node.children)) if node.children else (text(node),)
             case "raw_string":
                 return (text(node)[1:-1],)
             case "ansi_c_string":
-                return (_ansi(text(node)[2:-1]),)
+                return (ansi(text(node)[2:-1]),)
             case "string" | "translated_string":
                 return self._quoted(node)
             case "concatenation" | "command_name":
@@ -219,10 +210,16 @@ class Words:
 
     def _arithmetic(self, node: Node) -> None:
         """Arithmetic on a variable evaluates the variable's text, substitutions in it included."""
-        if any(child.type not in ("number", "binary_expression", "parenthesized_expression") for child in _inner(node)):
+        if not all(self._is_number(child) for child in _inner(node)):
             self.note(Unknown("value", "arithmetic on a value that is not in the text"))
         for child in node.children:
             self.nested(child)
+
+    def _is_number(self, node: Node) -> bool:
+        if node.type == "variable_name":
+            values = self.scope.values.get(self.tree.text(node))
+            return values is not None and all(value.isdigit() for value in values)
+        return node.type in ("number", "binary_expression", "parenthesized_expression", "simple_expansion")
 
 
 def _inner(node: Node) -> Iterable[Node]:
@@ -244,54 +241,7 @@ def _joined(parts: list[tuple[str, ...]]) -> tuple[str, ...]:
     return tuple("".join(texts) for texts in product(*parts))
 
 
-def _unescaped(text: str) -> str:
-    if "\\" not in text:
-        return text.translate(_ACTIVE)
-    pieces = re.split(r"\\(\n|[\s\S])", text)
-    return "".join(
-        ("" if piece == "\n" else piece) if index % 2 else piece.translate(_ACTIVE)
-        for index, piece in enumerate(pieces)
-    )
-
-
-def _ansi(text: str) -> str:
-    def character(found: re.Match[str]) -> str:
-        hexadecimal = found[1] or found[2] or found[3]
-        if hexadecimal or found[4]:
-            code = int(hexadecimal, 16) if hexadecimal else int(found[4], 8)
-            return chr(code) if 32 <= code < 127 or code in (9, 10) else UNKNOWN
-        return _ANSI_SIMPLE.get(found[6], UNKNOWN) if found[6] else UNKNOWN
-
-    return _ANSI.sub(character, text)
-
-
 def _stays_whole(value: str) -> bool:
     return value != "" and not any(
         character in MARKS or character.isspace() or character in "*?[" for character in value
     )
-
-
-def _braced(text: str) -> tuple[str, ...]:
-    """Expand ``{a,b}``. Ranges are marks already; braces without a comma stay themselves."""
-    words = [text]
-    for _ in range(MAX_WORDS):
-        expanded: list[str] = []
-        changed = False
-        for word in words:
-            if (found := _INNERMOST.search(word)) is None:
-                expanded.append(word)
-                continue
-            changed = True
-            before, inside, after = word[: found.start()], found[1], word[found.end() :]
-            if _COMMA in inside:
-                expanded += (before + choice + after for choice in inside.split(_COMMA))
-            elif re.fullmatch(r"-?\w+\.\.-?\w+(?:\.\.-?\w+)?", inside):
-                expanded.append(before + STAR + after)
-            else:
-                expanded.append(f"{before}{{{inside}}}{after}")
-        words = expanded
-        if not changed:
-            return tuple(words)
-        if len(words) > MAX_WORDS:
-            break
-    return (SPLIT,)
