@@ -38,6 +38,7 @@ def _judged(call: ProposedCall, request: JudgeRequest, facts: MachineFacts) -> C
         verdict=_heard(finding, call.response, digest, request),
         digest=digest,
         tool=name if name != part.tool else "",
+        round=call.round,
     )
 
 
@@ -64,7 +65,7 @@ def _question(tool: ToolSpec, request: JudgeRequest) -> Finding:
 
 def _heard(finding: Finding, response: Response | None, digest: str, request: JudgeRequest) -> Verdict:
     """The verdict once people and the mode are heard: neither can lift a denial."""
-    verdict = finding.verdict
+    verdict = finding.verdict.model_copy(update={"firm": finding.firm})
     if verdict.decision == "deny":
         return verdict
     if response is not None and response.decision == "approve" and response.digest == digest:

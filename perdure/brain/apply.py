@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from perdure.brain.calls import judged, open_batch, responded, settled
+from perdure.brain import inbox
+from perdure.brain.calls import batch_digest, judged, open_batch, opened, settled
+from perdure.brain.clock import clock_reached
 from perdure.brain.ending import end_after_batch, ended, open_status, status_after
+from perdure.brain.humans import responded
+from perdure.brain.inbox import known_message
 from perdure.brain.refuse import refusal, targets
 from perdure.brain.transcript import append, turn_output
-from perdure.contracts.ids import user_message_id
-from perdure.contracts.messages import TextPart, UserMessage
 from perdure.contracts.outcomes import (
     AgentRejected,
     AgentResolved,
@@ -36,11 +38,8 @@ from perdure.contracts.phases import (
     TurnStarted,
     Unchanged,
 )
-from perdure.contracts.requests import Answer, Approve, Close, Deny, Interrupt, Send
+from perdure.contracts.requests import Answer, Approve, Close, Deny, Edit, Interrupt, Revoke, Send, Withdraw
 from perdure.contracts.state import RunStatus, State, Turn, TurnSummary
-
-REMEMBERED_KEYS = 1_000
-"""How many senders' own keys a run remembers, to take a repeated message once."""
 
 
 def apply(state: State, outcome: AnyOutcome) -> tuple[State, Phase]:
@@ -81,7 +80,7 @@ def _apply(state: State, outcome: AnyOutcome) -> tuple[State, Phase]:
         case CancelReceived():
             return _stop(state, "canceled") if state.turn else _end(state, "canceled")
         case ClockReached():
-            return _clock_reached(state, outcome)
+            return clock_reached(state, outcome.at)
         case TurnFinished():
             return _turn_finished(state, outcome)
     assert_never(outcome)
@@ -101,14 +100,7 @@ def _work_opened(state: State, outcome: WorkOpened) -> State:
     if outcome.model_call:
         turn = turn.model_copy(update={"model_call": outcome.model_call, "forced": outcome.forced})
         state = state.model_copy(update={"steps": state.steps + 1})
-    batch = tuple(
-        call.model_copy(update={"status": "judging"})
-        if call.call_id in outcome.judging
-        else call.model_copy(update={"status": "running"})
-        if call.call_id in outcome.running
-        else call
-        for call in turn.batch
-    )
+    batch = tuple(opened(call, outcome) for call in turn.batch)
     return state.model_copy(update={"turn": turn.model_copy(update={"batch": batch})})
 
 
@@ -139,8 +131,16 @@ def _calls_settled(state: State, outcome: CallsSettled) -> tuple[State, Phase]:
         return state, CallSettled(call_ids=fresh)
     results = tuple(call.result for call in turn.batch if call.result is not None)
     invalid = any(result.status == "invalid" for result in results)
-    rounds = turn.feedback_rounds + 1 if invalid else 0
-    turn = turn.model_copy(update={"batch": (), "requests_opened": 0, "feedback_rounds": rounds})
+    digest = batch_digest(state, turn.batch)
+    turn = turn.model_copy(
+        update={
+            "batch": (),
+            "requests_opened": 0,
+            "feedback_rounds": turn.feedback_rounds + 1 if invalid else 0,
+            "last_batch": digest,
+            "repeats": turn.repeats + 1 if digest and digest == turn.last_batch else 1,
+        }
+    )
     state = append(state, *results).model_copy(update={"turn": turn})
     if end_after_batch(state) is None:
         # Only a model that is asked again may be told what waits: else nobody would answer it.
@@ -157,6 +157,12 @@ def _received(state: State, outcome: Received) -> tuple[State, Phase]:
     match order:
         case Send():
             return _message(state, order)
+        case Edit():
+            return inbox.edit(state, order), Unchanged()
+        case Withdraw():
+            return _withdrawn(state, order)
+        case Revoke():
+            return _revoked(state, order), Unchanged()
         case Approve() | Deny() | Answer():
             return responded(state, order, targets(state, order), outcome.at)
         case Interrupt():
@@ -168,32 +174,29 @@ def _received(state: State, outcome: Received) -> tuple[State, Phase]:
 
 
 def _message(state: State, order: Send) -> tuple[State, Phase]:
-    if order.client_key and order.client_key in state.client_keys:
+    if known_message(state, order.client_key) is not None:
         return state, Unchanged(reason=f"The message {order.client_key} was received already.")
-    position = state.received + 1
-    message = UserMessage(
-        message_id=user_message_id(position),
-        parts=(TextPart(text=order.message), *order.attachments),
-        sender=order.actor,
-        client_key=order.client_key,
-    )
-    keys = (*state.client_keys, order.client_key)[-REMEMBERED_KEYS:] if order.client_key else state.client_keys
-    queued = state.model_copy(update={"inbox": (*state.inbox, message), "received": position, "client_keys": keys})
+    queued = inbox.receive(state, order)
     return _start_turn(queued) if state.status == "idle" else (queued, Unchanged())
+
+
+def _withdrawn(state: State, order: Withdraw) -> tuple[State, Phase]:
+    if inbox.waits(state, order.message_id):
+        return inbox.withdraw(state, order.message_id), Unchanged()
+    return _stop(state, "withdrawn")
+
+
+def _revoked(state: State, order: Revoke) -> State:
+    kept = tuple(grant for grant in state.grants if grant.grant_id != order.grant_id)
+    return state.model_copy(update={"grants": kept})
 
 
 def _stop(state: State, how: str) -> tuple[State, Phase]:
     assert state.turn is not None
-    if state.turn.stopping == how or state.turn.stopping == "canceled":
+    if (state.turn.stopping and how != "canceled") or state.turn.stopping == "canceled":
         return state, Unchanged(reason="The turn is stopping already.")
     turn = state.turn.model_copy(update={"stopping": how})
     return state.model_copy(update={"turn": turn}), StopRequested()
-
-
-def _clock_reached(state: State, outcome: ClockReached) -> tuple[State, Phase]:
-    if state.status == "idle" and state.idle_since and outcome.at >= state.idle_since + state.request.idle_timeout:
-        return _end(state, "completed")
-    return state, Unchanged()
 
 
 def _turn_finished(state: State, outcome: TurnFinished) -> tuple[State, Phase]:

@@ -1,16 +1,21 @@
-"""The calls of a batch: proposed -> judging -> authorized -> (waiting) -> running -> settled, each exactly once."""
+"""The calls of a batch: proposed -> judging -> authorized -> (waiting) -> running -> settled, each exactly once.
+
+A call is judged again when it was approved, and while it waits when a grant was made that may cover it. Verdicts carry
+the round that they answer, so that one that comes late decides nothing.
+"""
 
 from __future__ import annotations
 
-from datetime import datetime
+import json
 from typing import assert_never
 
-from perdure.contracts.approvals import ApprovalRequest, CallVerdict, Question, RequestedCall, Response
-from perdure.contracts.ids import question_id, request_id
+from perdure.brain.humans import drop_closed, question_for, request_for
+from perdure.contracts.agent import Waiting
+from perdure.contracts.approvals import CallVerdict
+from perdure.contracts.digests import digest_of
 from perdure.contracts.messages import AssistantMessage, ToolMessage
-from perdure.contracts.outcomes import CallsJudged
-from perdure.contracts.phases import CallsAuthorized, HumanResponded, Phase, Unchanged
-from perdure.contracts.requests import Answer, Approve, Deny
+from perdure.contracts.outcomes import CallsJudged, WorkOpened
+from perdure.contracts.phases import CallsAuthorized, Phase, Unchanged
 from perdure.contracts.state import Call, State
 
 
@@ -19,90 +24,42 @@ def open_batch(message: AssistantMessage) -> tuple[Call, ...]:
     return tuple(Call(part=part, tool=part.tool) for part in message.calls)
 
 
+def opened(call: Call, outcome: WorkOpened) -> Call:
+    """The call after work on it was opened: a waiting call that is judged again goes on waiting meanwhile."""
+    if call.call_id in outcome.judging:
+        status = call.status if call.status == "waiting" else "judging"
+        return call.model_copy(update={"status": status, "round": call.round + 1})
+    return call.model_copy(update={"status": "running"}) if call.call_id in outcome.running else call
+
+
 def judged(state: State, outcome: CallsJudged) -> tuple[State, Phase]:
     """Record verdicts: allowed calls may start, asking ones wait for a human, denied ones are to be settled."""
-    verdicts = {verdict.call_id: verdict for verdict in outcome.verdicts}
     if state.turn is None:
         return state, Unchanged(reason="No turn is running.")
-    asking: list[Call] = []
-    questions: list[Question] = []
-    denied: list[str] = []
-    batch: list[Call] = []
-    for call in state.turn.batch:
-        verdict = verdicts.get(call.call_id)
-        if verdict is None or call.status != "judging":
-            batch.append(call)
-            continue
-        call = _with_verdict(call, verdict)
-        match verdict.verdict.decision:
-            case "allow" if _is_question(state, call):
-                call = call.model_copy(update={"status": "waiting"})
-                questions.append(_question(call, outcome.at))
-            case "allow":
-                call = call.model_copy(update={"status": "authorized"})
-            case "ask":
-                call = call.model_copy(update={"status": "waiting", "response": None})
-                asking.append(call)
-            case "deny":
-                call = call.model_copy(update={"status": "proposed"})
-                denied.append(call.call_id)
-            case _:
-                assert_never(verdict.verdict.decision)
-        batch.append(call)
-    version = state.turn.requests_opened + 1
-    request = _request(asking, version, outcome.at)
-    opened = version if request else state.turn.requests_opened
+    verdicts = {verdict.call_id: verdict for verdict in outcome.verdicts}
+    batch = tuple(_judged(state, call, verdicts.get(call.call_id)) for call in state.turn.batch)
+    changed = [(before, call) for before, call in zip(state.turn.batch, batch, strict=True) if call is not before]
+    waiting = state.agent.waiting if state.agent else Waiting()
+    fresh = [call for before, call in changed if call.status == "waiting" and before.status != "waiting"]
+    questions = tuple(question_for(call, waiting, outcome.at) for call in fresh if is_question(state, call))
+    asking = [call for call in fresh if not is_question(state, call)]
+    number = state.turn.requests_opened + 1
+    request = request_for(asking, number, waiting, outcome.at)
+    turn = state.turn.model_copy(
+        update={"batch": batch, "requests_opened": number if request else state.turn.requests_opened}
+    )
     state = state.model_copy(
         update={
-            "turn": state.turn.model_copy(update={"batch": tuple(batch), "requests_opened": opened}),
+            "turn": turn,
             "requests": (*state.requests, request) if request else state.requests,
             "questions": (*state.questions, *questions),
         }
     )
-    return state, CallsAuthorized(
-        denied=tuple(denied),
+    return drop_closed(state), CallsAuthorized(
+        denied=tuple(call.call_id for _, call in changed if call.status == "proposed"),
         request_id=request.request_id if request else None,
         questions=tuple(question.question_id for question in questions),
     )
-
-
-def responded(
-    state: State, order: Approve | Deny | Answer, calls: tuple[Call, ...], at: datetime
-) -> tuple[State, Phase]:
-    """Record what a human said of waiting calls. They wait no longer: an approved one is judged again."""
-    assert state.turn is not None
-    match order:
-        case Approve():
-            decision, text = "approve", order.reason
-        case Deny():
-            decision, text = "deny", order.reason
-        case Answer():
-            decision, text = "answer", order.answer
-        case _:
-            assert_never(order)
-    named = {call.call_id for call in calls}
-    batch = tuple(
-        call.model_copy(
-            update={
-                "status": "proposed",
-                "response": Response.model_validate(
-                    {
-                        "call_id": call.call_id,
-                        "decision": decision,
-                        "text": text,
-                        "actor": order.actor,
-                        "digest": call.digest,
-                        "at": at,
-                    }
-                ),
-            }
-        )
-        if call.call_id in named
-        else call
-        for call in state.turn.batch
-    )
-    state = state.model_copy(update={"turn": state.turn.model_copy(update={"batch": batch})})
-    return _drop_closed(state), HumanResponded(call_ids=tuple(call.call_id for call in calls))
 
 
 def settled(state: State, results: tuple[ToolMessage, ...]) -> tuple[State, tuple[str, ...]]:
@@ -112,75 +69,72 @@ def settled(state: State, results: tuple[ToolMessage, ...]) -> tuple[State, tupl
     by_call = {result.call_id: result for result in results}
     fresh = tuple(call.call_id for call in state.turn.open_calls if call.call_id in by_call)
     batch = tuple(
-        call.model_copy(update={"status": "settled", "result": by_call[call.call_id]})
+        call.model_copy(update={"status": "settled", "result": _told(call, by_call[call.call_id])})
         if call.call_id in fresh
         else call
         for call in state.turn.batch
     )
     state = state.model_copy(update={"turn": state.turn.model_copy(update={"batch": batch})})
-    return _drop_closed(state), fresh
+    return drop_closed(state), fresh
 
 
-def _with_verdict(call: Call, verdict: CallVerdict) -> Call:
-    return call.model_copy(
-        update={"verdict": verdict.verdict, "digest": verdict.digest, "tool": verdict.tool or call.part.tool}
+def batch_digest(state: State, batch: tuple[Call, ...]) -> str:
+    """What a batch is recognised by when it comes again: its calls and their results; empty when all of it polls."""
+    telling = [call for call in batch if not _polls(state, call)]
+    return (
+        digest_of(
+            [
+                [call.tool, call.part.arguments, call.result.status, call.result.text]
+                for call in telling
+                if call.result is not None
+            ]
+        )
+        if telling
+        else ""
     )
 
 
-def _is_question(state: State, call: Call) -> bool:
+def is_question(state: State, call: Call) -> bool:
+    """Whether the call asks a person instead of running."""
     spec = state.agent.tool(call.tool) if state.agent else None
     return spec is not None and spec.handler == "human"
 
 
-def _question(call: Call, at: datetime) -> Question:
-    arguments = call.part.arguments or {}
-    options = arguments.get("options")
-    return Question(
-        question_id=question_id(call.call_id),
-        call_id=call.call_id,
-        text=str(arguments.get("question", "")),
-        options=tuple(str(option) for option in options) if isinstance(options, list) else (),
-        opened_at=at,
-    )
-
-
-def _request(calls: list[Call], version: int, at: datetime) -> ApprovalRequest | None:
-    if not calls:
-        return None
-    message_id = calls[0].call_id.rpartition("c")[0]
-    return ApprovalRequest(
-        request_id=request_id(message_id, version),
-        version=version,
-        message_id=message_id,
-        calls=tuple(
-            RequestedCall(
-                call_id=call.call_id,
-                tool=call.tool,
-                arguments=call.part.arguments or {},
-                digest=call.digest,
-                verdict=call.verdict,
-            )
-            for call in calls
-            if call.verdict is not None
-        ),
-        opened_at=at,
-    )
-
-
-def _drop_closed(state: State) -> State:
-    """Keep only requests and questions of calls that still wait, and of a request only those calls.
-
-    A call that is asked again then stands in its new request alone: a response to the old one cannot mean it.
-    """
-    assert state.turn is not None
-    waiting = {call.call_id for call in state.turn.batch if call.status == "waiting"}
-    requests = (
-        request.model_copy(update={"calls": tuple(call for call in request.calls if call.call_id in waiting)})
-        for request in state.requests
-    )
-    return state.model_copy(
+def _judged(state: State, call: Call, verdict: CallVerdict | None) -> Call:
+    awaited = call.status in ("judging", "waiting") and verdict is not None and verdict.round in (0, call.round)
+    if verdict is None or not awaited:
+        return call
+    again = call.status == "waiting"
+    if again and (verdict.round == 0 or verdict.verdict.decision == "ask"):
+        return call
+    call = call.model_copy(
         update={
-            "requests": tuple(request for request in requests if request.calls),
-            "questions": tuple(question for question in state.questions if question.call_id in waiting),
+            "verdict": verdict.verdict,
+            "digest": verdict.digest,
+            "tool": verdict.tool or call.part.tool,
+            "approval": verdict.approval,
         }
     )
+    match verdict.verdict.decision:
+        case "allow" if is_question(state, call):
+            return call.model_copy(update={"status": "waiting"})
+        case "allow":
+            return call.model_copy(update={"status": "authorized"})
+        case "ask":
+            return call.model_copy(update={"status": "waiting", "response": None, "approvals": ()})
+        case "deny":
+            return call.model_copy(update={"status": "proposed"})
+    assert_never(verdict.verdict.decision)
+
+
+def _told(call: Call, result: ToolMessage) -> ToolMessage:
+    """The result of an edited call says what it ran with: the model knows only what it asked for."""
+    if not call.edited or result.status not in ("ok", "error", "unknown"):
+        return result
+    note = f"[A human changed the arguments before this ran: {json.dumps(call.part.arguments, ensure_ascii=False)}]"
+    return result.model_copy(update={"ran_with": call.part.arguments, "text": f"{note}\n{result.text}"})
+
+
+def _polls(state: State, call: Call) -> bool:
+    spec = state.agent.tool(call.tool) if state.agent else None
+    return spec is not None and spec.polling

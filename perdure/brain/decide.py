@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from perdure.brain.ending import end_after_batch
+from perdure.brain.calls import is_question
+from perdure.brain.ending import end_after_batch, stopped_end, stopped_failure
 from perdure.brain.results import cannot_run
 from perdure.contracts.ids import model_message_id
 from perdure.contracts.instructions import (
-    AskHumans,
     AuthorizeCalls,
     CallModel,
     CallTools,
     Finish,
     Instruction,
+    RememberGrant,
     ResolveAgent,
     SettleCalls,
     Settlement,
@@ -35,7 +36,7 @@ from perdure.contracts.phases import (
     TurnStarted,
     Unchanged,
 )
-from perdure.contracts.state import Call, State, Turn
+from perdure.contracts.state import Call, State, Stopping, Turn
 
 NO_TOOLS_LEFT = "No tool may be called any more: this is the last step of the turn."
 INTERRUPTED = "Stopped before it ran."
@@ -79,6 +80,7 @@ def model_call(state: State) -> CallModel:
         revision=state.revision,
         digest=state.digest,
         forced=turn.step >= state.agent.limits.steps,
+        nudged=turn.repeats >= state.agent.limits.repeats,
     )
 
 
@@ -89,7 +91,7 @@ def _after_reply(state: State, phase: ModelReplied) -> tuple[Instruction, ...]:
     if turn.batch and (turn.stopping or reply.finish == "interrupted"):
         return (_settle(turn.batch, INTERRUPTED, status="interrupted"),)
     if turn.stopping:
-        return (Finish(end=turn.stopping),)
+        return (_stopped(turn.stopping),)
     if reply.finish == "interrupted":
         return (Finish(end="interrupted"),)
     if turn.batch and turn.forced:
@@ -104,17 +106,13 @@ def _after_reply(state: State, phase: ModelReplied) -> tuple[Instruction, ...]:
 def _after_failure(state: State, phase: ModelFailed) -> tuple[Instruction, ...]:
     turn = _turn(state)
     if turn.stopping:
-        return (Finish(end=turn.stopping),)
+        return (_stopped(turn.stopping),)
     return (Finish(end="refused" if phase.failure.kind == "refused" else "failed", failure=phase.failure),)
 
 
 def _after_verdicts(state: State, phase: CallsAuthorized) -> tuple[Instruction, ...]:
     turn = _turn(state)
     instructions: list[Instruction] = list(_start_calls(state))
-    request = next((request for request in state.requests if request.request_id == phase.request_id), None)
-    questions = tuple(question for question in state.questions if question.question_id in phase.questions)
-    if request or questions:
-        instructions.append(AskHumans(request=request, questions=questions))
     if phase.denied:
         settlements = tuple(_denial(call) for call in turn.batch if call.call_id in phase.denied)
         instructions.append(SettleCalls(settlements=settlements))
@@ -122,8 +120,15 @@ def _after_verdicts(state: State, phase: CallsAuthorized) -> tuple[Instruction, 
 
 
 def _after_batch(state: State) -> Instruction:
+    stopping = _turn(state).stopping
+    if stopping:
+        return _stopped(stopping)
     end = end_after_batch(state)
     return Finish(end=end) if end else model_call(state)
+
+
+def _stopped(why: Stopping) -> Finish:
+    return Finish(end=stopped_end(why), failure=stopped_failure(why))
 
 
 def _after_response(state: State, phase: HumanResponded) -> tuple[Instruction, ...]:
@@ -136,6 +141,8 @@ def _after_response(state: State, phase: HumanResponded) -> tuple[Instruction, .
         match call.response.decision:
             case "approve":
                 approved.append(call.call_id)
+            case "deny" if is_question(state, call):
+                settlements.append(Settlement(call_id=call.call_id, status="error", text=call.response.text))
             case "deny":
                 settlements.append(_human_denial(call))
             case "answer":
@@ -143,8 +150,9 @@ def _after_response(state: State, phase: HumanResponded) -> tuple[Instruction, .
             case _:
                 assert_never(call.response.decision)
     instructions: list[Instruction] = []
-    if approved:
-        instructions.append(AuthorizeCalls(call_ids=tuple(approved)))
+    if approved or phase.recheck:
+        instructions.append(AuthorizeCalls(call_ids=(*approved, *phase.recheck)))
+    instructions += [RememberGrant(grant=grant) for grant in phase.grants]
     if settlements:
         instructions.append(SettleCalls(settlements=tuple(settlements)))
     return tuple(instructions)
@@ -162,7 +170,7 @@ def _stop(state: State) -> tuple[Instruction, ...]:
         instructions.append(_settle(idle, INTERRUPTED, status="interrupted"))
     if not instructions:
         assert turn.stopping is not None
-        instructions.append(Finish(end=turn.stopping))
+        instructions.append(_stopped(turn.stopping))
     return tuple(instructions)
 
 

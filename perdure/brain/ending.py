@@ -1,14 +1,13 @@
-"""When a run is over, what a turn's end means for it, and when the clock must wake it."""
+"""When a turn and a run are over, and what a turn's end means for its run."""
 
 from __future__ import annotations
 
-from datetime import datetime
-
+from perdure.contracts.failures import Failure
 from perdure.contracts.instructions import TurnEnd
-from perdure.contracts.state import RunStatus, State
+from perdure.contracts.state import RunStatus, State, Stopping
 
 _ENDED = frozenset({"completed", "failed", "canceled"})
-_FAILED_ENDS = frozenset({"failed", "refused", "invalid_calls"})
+_FAILED_ENDS = frozenset({"failed", "refused", "invalid_calls", "repeated_calls"})
 
 
 def ended(state: State) -> bool:
@@ -30,12 +29,27 @@ def end_after_batch(state: State) -> TurnEnd | None:
     assert agent is not None
     last = next(message for message in reversed(state.messages) if message.role == "assistant")
     if turn.stopping:
-        return turn.stopping
+        return stopped_end(turn.stopping)
     if turn.forced:
         return "step_limit"
     if last.finish == "interrupted":
         return "interrupted"
-    return "invalid_calls" if turn.feedback_rounds > agent.limits.feedback_rounds else None
+    if turn.feedback_rounds > agent.limits.feedback_rounds:
+        return "invalid_calls"
+    return "repeated_calls" if turn.repeats >= 2 * agent.limits.repeats else None
+
+
+def stopped_end(why: Stopping) -> TurnEnd:
+    """How a turn ends that was told to stop."""
+    return "failed" if why == "withdrawn" else why
+
+
+def stopped_failure(why: Stopping) -> Failure | None:
+    """The failure of a turn that was told to stop; None when that is no failure."""
+    if why != "withdrawn":
+        return None
+    text = "The message that this turn answers was withdrawn, so it has no answer."
+    return Failure(kind="message_gone", message=text, attribution="user")
 
 
 def open_status(state: State) -> RunStatus:
@@ -48,10 +62,3 @@ def open_status(state: State) -> RunStatus:
     if state.requests:
         return "waiting_approval"
     return "waiting_answer" if state.questions else "running"
-
-
-def wake_at(state: State) -> datetime | None:
-    """When the clock must wake the run (`ClockReached`), or None. Now: the end of an idle conversation."""
-    if state.status == "idle" and state.idle_since is not None:
-        return state.idle_since + state.request.idle_timeout
-    return None

@@ -14,6 +14,7 @@ from typing import assert_never
 
 from perdure.brain.apply import apply
 from perdure.brain.decide import decide
+from perdure.brain.notices import notices
 from perdure.contracts.ids import result_message_id, user_message_id
 from perdure.contracts.instructions import (
     AskHumans,
@@ -22,6 +23,7 @@ from perdure.contracts.instructions import (
     CallTools,
     Finish,
     Instruction,
+    RememberGrant,
     ResolveAgent,
     SettleCalls,
     Settlement,
@@ -75,7 +77,7 @@ class Loop:
             taken = waiting.popleft()
             before = self.state
             self.state, phase = apply(before, taken)
-            instructions = decide(self.state, phase)
+            instructions = (*decide(self.state, phase), *notices(before, self.state))
             advances.append(Advance(before, taken, phase, self.state, instructions, taken.at))
             for instruction in instructions:
                 waiting.extend(self._at_once(instruction, taken.at))
@@ -93,7 +95,7 @@ class Loop:
                 return (CallsSettled(at=at, results=tuple(map(self._result, instruction.settlements))),)
             case Finish():
                 return (TurnFinished(at=at, end=instruction.end, failure=instruction.failure),)
-            case ResolveAgent() | AskHumans() | StopWork():
+            case ResolveAgent() | AskHumans() | RememberGrant() | StopWork():
                 return ()
         assert_never(instruction)
 

@@ -11,7 +11,9 @@ from perdure.contracts.events import (
     CallEnded,
     CallsReviewed,
     CallStarted,
+    DeadlinePassed,
     DurableEvent,
+    GrantMade,
     MessageReceived,
     ModelAnswered,
     ModelCalled,
@@ -88,10 +90,13 @@ def _of_outcome(advance: Advance, before: State) -> list[DurableEvent]:
                 return [MessageReceived(message=message) for message in found]
             return [OrderReceived(order=outcome.order, refused=refused)]
         case Received():
-            return [OrderReceived(order=outcome.order, refused=refused)]
+            made = after.grants[len(before.grants) :] if len(after.grants) > len(before.grants) else ()
+            return [OrderReceived(order=outcome.order, refused=refused), *(GrantMade(grant=grant) for grant in made)]
         case TurnFinished():
             return _turn_ended(before, after)
-        case AgentRejected() | CancelReceived() | ClockReached():
+        case ClockReached():
+            return _deadline_passed(before, after)
+        case AgentRejected() | CancelReceived():
             return []
     assert_never(outcome)
 
@@ -108,9 +113,18 @@ def _opened(outcome: WorkOpened, after: State) -> list[DurableEvent]:
 
 def _reviewed(outcome: CallsJudged, before: State, after: State) -> list[DurableEvent]:
     events: list[DurableEvent] = [CallsReviewed(verdicts=outcome.verdicts)]
-    events += [RequestOpened(request=request) for request in after.requests if request not in before.requests]
-    events += [QuestionOpened(question=question) for question in after.questions if question not in before.questions]
+    known = {request.request_id for request in before.requests}
+    asked = {question.question_id for question in before.questions}
+    events += [RequestOpened(request=request) for request in after.requests if request.request_id not in known]
+    events += [QuestionOpened(question=item) for item in after.questions if item.question_id not in asked]
     return events
+
+
+def _deadline_passed(before: State, after: State) -> list[DurableEvent]:
+    batch = after.turn.batch if after.turn else ()
+    waited = {call.call_id for call in before.turn.batch if call.status == "waiting"} if before.turn else set()
+    late = [call for call in batch if call.call_id in waited and call.response and call.response.by_deadline]
+    return [DeadlinePassed(call_id=call.call_id, decision=call.response.decision) for call in late if call.response]
 
 
 def _fresh_results(before: State, outcome: CallsSettled) -> tuple[ToolMessage, ...]:

@@ -50,7 +50,7 @@ def summary(state: State) -> RunSummary:
 
 def open_requests(state: State) -> OpenRequests:
     """Everything that waits for a human."""
-    return OpenRequests(run_id=state.run_id, requests=state.requests, questions=state.questions)
+    return OpenRequests(run_id=state.run_id, requests=state.requests, questions=state.questions, grants=state.grants)
 
 
 def transcript_page(state: State, start: int) -> TranscriptPage:

@@ -16,6 +16,8 @@ from perdure.contracts.events import (
     CallEnded,
     CallsReviewed,
     CallStarted,
+    DeadlinePassed,
+    GrantMade,
     MessageReceived,
     ModelAnswered,
     ModelCalled,
@@ -81,6 +83,10 @@ def lines(event: AnyEvent) -> Iterator[Span]:
             yield from _question(event.question)
         case OrderReceived():
             yield _order(event.order, event.refused)
+        case GrantMade():
+            yield Span(f"  (grant {event.grant.grant_id}: {plain(event.grant.tool)}, {event.grant.level})", "quiet")
+        case DeadlinePassed():
+            yield Span(f"  (nobody responded about {event.call_id} in time: {event.decision})", "alert")
         case CallEnded():
             yield from _result(event.result)
         case StatusChanged(status="idle"):
@@ -154,7 +160,14 @@ def _order(order: Order, refused: str) -> Span:
         case "deny":
             said, text = f"denial of {order.call_id or order.request_id or 'what waits'}", order.reason
         case "answer":
-            said, text = f"answer{f' to {order.call_id}' if order.call_id else ''}", order.answer
+            said = f"answer{f' to {order.call_id}' if order.call_id else ''}"
+            text = order.answer if isinstance(order.answer, str) else ", ".join(order.answer)
+        case "edit":
+            said, text = f"change of message {order.message_id}", order.message
+        case "withdraw":
+            said, text = f"withdrawal of message {order.message_id}", order.reason
+        case "revoke":
+            said, text = f"revocation of grant {order.grant_id}", order.reason
         case "interrupt" | "close":
             said, text = order.kind, order.reason
         case _:

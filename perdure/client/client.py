@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from datetime import datetime, timedelta
 from typing import TypeVar
 
-from pydantic import ValidationError
+from pydantic import JsonValue, ValidationError
 from temporalio.client import Client as TemporalClient
 from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError
 from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
@@ -25,7 +25,21 @@ from perdure.contracts.errors import InvalidInputError, RunFailedError, ServerUn
 from perdure.contracts.events import AnyEvent, Position
 from perdure.contracts.messages import Message, UserPart
 from perdure.contracts.record import Record
-from perdure.contracts.requests import Answer, Approve, Close, Deny, Interrupt, Order, Receipt, RunRequest, Send
+from perdure.contracts.requests import (
+    Answer,
+    Approve,
+    Close,
+    Deny,
+    Edit,
+    Interrupt,
+    Order,
+    Receipt,
+    Remember,
+    Revoke,
+    RunRequest,
+    Send,
+    Withdraw,
+)
 from perdure.contracts.state import RunOutput, RunSummary
 from perdure.workflows.failures import failure_of
 
@@ -125,40 +139,78 @@ class Client:
         *,
         attachments: tuple[UserPart, ...] = (),
         client_key: str = "",
+        reply_to: str = "",
         actor: str = "",
     ) -> Receipt:
         """Send a further message; it is delivered at the next model call, after the results of open calls.
 
         Raises OrderRefusedError when the run is closing or has ended. The same ``client_key`` twice is one message.
         """
-        if not message.strip():
+        order = Send(message=message, attachments=attachments, client_key=client_key, reply_to=reply_to, actor=actor)
+        return await self.tell(run_id, order)
+
+    async def tell(self, run_id: str, order: Order) -> Receipt:
+        """Give the run any order; the methods below make them. Raises OrderRefusedError, RunNotFoundError.
+
+        While no worker serves the run, the order is recorded and applied when one comes; the receipt then says so.
+        """
+        if order.kind in ("send", "edit") and not order.message.strip():
             raise InvalidInputError("The message is empty. Say what the agent should know or do.")
-        order = Send(message=message, attachments=attachments, client_key=client_key, actor=actor)
-        return await self._tell(run_id, order)
+        with rpc_errors(self.address, run_id):
+            return await deliver(self._temporal, run_id, order)
+
+    async def edit(self, run_id: str, message_id: str, message: str, *, actor: str = "") -> Receipt:
+        """Change a message that waits for delivery. Raises OrderRefusedError when it was delivered."""
+        return await self.tell(run_id, Edit(message_id=message_id, message=message, actor=actor))
+
+    async def withdraw(self, run_id: str, message_id: str, *, reason: str = "", actor: str = "") -> Receipt:
+        """Take back a message; one of the turn that runs stops the turn. Raises OrderRefusedError."""
+        return await self.tell(run_id, Withdraw(message_id=message_id, reason=reason, actor=actor))
 
     async def approve(
-        self, run_id: str, call_id: str = "", *, digest: str = "", reason: str = "", actor: str = ""
+        self,
+        run_id: str,
+        call_id: str = "",
+        *,
+        digest: str = "",
+        arguments: dict[str, JsonValue] | None = None,
+        remember: Remember | None = None,
+        reason: str = "",
+        actor: str = "",
     ) -> Receipt:
-        """Let a waiting call run, or all that wait. Raises OrderRefusedError when nothing such waits."""
-        return await self._tell(run_id, Approve(call_id=call_id, digest=digest, reason=reason, actor=actor))
+        """Let a waiting call run, or all that wait.
+
+        ``arguments`` replace the call's; the edited call is judged again. ``remember`` makes a grant of the approval.
+        Raises OrderRefusedError when nothing such waits, or ``actor`` may not approve it.
+        """
+        order = Approve(
+            call_id=call_id, digest=digest, arguments=arguments, remember=remember, reason=reason, actor=actor
+        )
+        return await self.tell(run_id, order)
 
     async def deny(
         self, run_id: str, call_id: str = "", *, digest: str = "", reason: str = "", actor: str = ""
     ) -> Receipt:
         """Refuse a waiting call, or all that wait. The model reads ``reason``. Raises OrderRefusedError."""
-        return await self._tell(run_id, Deny(call_id=call_id, digest=digest, reason=reason, actor=actor))
+        return await self.tell(run_id, Deny(call_id=call_id, digest=digest, reason=reason, actor=actor))
 
-    async def answer(self, run_id: str, answer: str, *, call_id: str = "", actor: str = "") -> Receipt:
+    async def answer(
+        self, run_id: str, answer: str | tuple[str, ...], *, call_id: str = "", actor: str = ""
+    ) -> Receipt:
         """Answer an open question; without ``call_id`` the only one. Raises OrderRefusedError."""
-        return await self._tell(run_id, Answer(answer=answer, call_id=call_id, actor=actor))
+        return await self.tell(run_id, Answer(answer=answer, call_id=call_id, actor=actor))
+
+    async def revoke(self, run_id: str, grant_id: str, *, reason: str = "", actor: str = "") -> Receipt:
+        """Take a grant of the run back. Raises OrderRefusedError when there is none of that id."""
+        return await self.tell(run_id, Revoke(grant_id=grant_id, reason=reason, actor=actor))
 
     async def interrupt(self, run_id: str, *, turn: int | None = None, reason: str = "", actor: str = "") -> Receipt:
         """Stop the turn that is running, or only turn ``turn``. Raises OrderRefusedError on a resting run."""
-        return await self._tell(run_id, Interrupt(turn=turn, reason=reason, actor=actor))
+        return await self.tell(run_id, Interrupt(turn=turn, reason=reason, actor=actor))
 
     async def close(self, run_id: str, *, reason: str = "", actor: str = "") -> Receipt:
         """End the run after the turn that is running. Raises OrderRefusedError when it has ended."""
-        return await self._tell(run_id, Close(reason=reason, actor=actor))
+        return await self.tell(run_id, Close(reason=reason, actor=actor))
 
     async def cancel(self, run_id: str, *, reason: str = "") -> None:
         """End the run now: open calls are stopped and settled. Raises RunNotFoundError."""
@@ -216,10 +268,6 @@ class Client:
                     )
                 )
         return tuple(found)
-
-    async def _tell(self, run_id: str, order: Order) -> Receipt:
-        with rpc_errors(self.address, run_id):
-            return await deliver(self._temporal, run_id, order)
 
     async def _query(self, run_id: str, name: str, result_type: type[R]) -> R:
         handle = self._temporal.get_workflow_handle(run_id)

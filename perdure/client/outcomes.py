@@ -119,7 +119,9 @@ class OutcomeReader:
             return agent_outcome(await self._given(result, ResolvedAgent), at)
         if name == AUTHORIZE:
             humans = state.request.humans if state else "none"
-            verdicts = verdicts_of(tuple(key.split(",")), humans, await self._given(result, Judgement))
+            verdicts = verdicts_of(
+                tuple(key.partition("#")[0].split(",")), humans, await self._given(result, Judgement)
+            )
             return CallsJudged(at=at, verdicts=verdicts)
         return None
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Literal
 
 from perdure.contracts.agent import AgentSpec, FrozenAgent, Humans, Limits, Mode, ToolPolicy
-from perdure.contracts.approvals import CallVerdict, Response
+from perdure.contracts.approvals import ApprovalRequest, CallVerdict, Grant, Question, Response
 from perdure.contracts.messages import CallPart
 from perdure.contracts.record import Record
 from perdure.contracts.tools import ToolSpec
@@ -36,10 +37,14 @@ class Patience(Record):
 
 
 class ResolvedAgent(Record):
-    """Result of ``resolve_agent``. ``search_attributes``: whether the server knows ours; an unknown one hangs a run."""
+    """Result of ``resolve_agent``. ``search_attributes``: whether the server knows ours; an unknown one hangs a run.
+
+    ``notifications``: whether the worker has somebody to notify.
+    """
 
     agent: FrozenAgent
     search_attributes: bool = False
+    notifications: bool = False
     patience: Patience = Patience()
 
 
@@ -55,6 +60,7 @@ class ModelCall(Record):
     revision: int
     digest: str
     forced: bool = False
+    nudged: bool = False
 
 
 class LiveText(Record):
@@ -75,20 +81,30 @@ class LiveText(Record):
 
 
 class ProposedCall(Record):
-    """A call to judge, with what a human said of it, if anything."""
+    """A call to judge, with what a human said of it, if anything. ``round`` comes back with the verdict."""
 
     part: CallPart
     response: Response | None = None
+    round: int = 0
 
 
 class JudgeRequest(Record):
-    """Input of ``authorize`` (a local activity: its input is not in the history)."""
+    """Input of ``authorize`` (a local activity: its input is not in the history).
+
+    ``grants`` are the run's own; those of its agent and its user the activity looks up. ``at`` is the time by which
+    grants expire.
+    """
 
     run_id: str
     calls: tuple[ProposedCall, ...]
     tools: tuple[ToolSpec, ...]
     scope: tuple[str, ...] | None = None
     policy: tuple[ToolPolicy, ...] = ()
+    house_policy: tuple[ToolPolicy, ...] = ()
+    grants: tuple[Grant, ...] = ()
+    at: datetime | None = None
+    agent: str = ""
+    user: str = ""
     mode: Mode = "manual"
     humans: Humans = "available"
     workspace: str = "."
@@ -98,3 +114,18 @@ class Judgement(Record):
     """Result of ``authorize``."""
 
     verdicts: tuple[CallVerdict, ...]
+
+
+class Notification(Record):
+    """Input of ``notify``: people have something to do, soon have to, or need not any more.
+
+    ``key`` is equal for every attempt, so that a receiver can tell a repetition.
+    """
+
+    key: str
+    stage: Literal["opened", "due", "closed"]
+    run_id: str
+    agent: str = ""
+    user: str = ""
+    request: ApprovalRequest | None = None
+    question: Question | None = None

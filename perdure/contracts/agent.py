@@ -24,22 +24,69 @@ Humans = Literal["available", "none"]
 """Whether anybody can be asked. With ``none`` nothing waits: what would ask is denied and the model is told."""
 
 
+Match = Literal["exact", "prefix", "wildcard", "regex"]
+"""How an argument rule compares: the whole value, its beginning, ``*`` and ``?`` over the whole value, or a regular
+expression that must match the whole value."""
+
+
+class ArgumentRule(Record):
+    """One argument's value must match. A value that is no text is compared as its JSON."""
+
+    argument: str
+    match: Match = "exact"
+    value: str
+
+
+class ApprovalRule(Record):
+    """Who may approve, and how many must.
+
+    ``approvers`` names them; empty means anybody. With ``not_starter`` whoever started the run may not. ``needed``
+    different people must approve before the call runs; one denial is enough to deny it.
+    """
+
+    approvers: tuple[str, ...] = ()
+    not_starter: bool = False
+    needed: int = Field(default=1, ge=1)
+
+
 class ToolPolicy(Record):
-    """What the policy says of one tool, by name."""
+    """One rule of a policy. The rules of a tool are read in order and the first that matches counts; none: ask.
+
+    ``tool`` is a name, or a pattern with ``*``. ``when`` must all match. ``word`` says what holds then, unless
+    ``resolver`` names a function of the worker that says it for each call. ``approval`` says who may approve.
+    """
 
     tool: str
-    word: PolicyWord
+    word: PolicyWord = "ask"
+    when: tuple[ArgumentRule, ...] = ()
+    resolver: str = ""
+    approval: ApprovalRule | None = None
+
+
+class Waiting(Record):
+    """How long a run waits for people, and what holds when nobody came: ``deny`` or ``approve``.
+
+    ``approve`` at the deadline lifts no safety rule and no always_ask. ``remind`` is how long before the deadline
+    people are reminded. None waits for ever.
+    """
+
+    deadline: timedelta | None = None
+    default: Literal["deny", "approve"] = "deny"
+    remind: timedelta | None = None
 
 
 class Limits(Record):
     """Bounds of one turn.
 
     With ``steps`` = N, step N is the forced last one: no tools, with guidance to answer. ``feedback_rounds`` bounds the
-    steps in a row that call unknown tools or give bad arguments. ``concurrency`` bounds the calls that run at once.
+    steps in a row that call unknown tools or give bad arguments. ``repeats`` bounds the steps in a row that make the
+    same calls and get the same results: then the model is told, and after as many more the turn ends. ``concurrency``
+    bounds the calls that run at once.
     """
 
     steps: int = Field(default=50, ge=1)
     feedback_rounds: int = Field(default=3, ge=0)
+    repeats: int = Field(default=3, ge=2)
     concurrency: int = Field(default=8, ge=1)
 
 
@@ -56,11 +103,15 @@ class AgentSpec(Record):
     model: str | None = None
     tools: tuple[str, ...] | None = None
     policy: tuple[ToolPolicy, ...] = ()
+    waiting: Waiting = Waiting()
     limits: Limits = Limits()
 
 
 class FrozenAgent(Record):
-    """An agent as one run uses it from start to end, whatever happens to its file. ``digest`` is over all the rest."""
+    """An agent as one run uses it from start to end, whatever happens to its file. ``digest`` is over all the rest.
+
+    ``house_policy`` is the worker's own; of it and the agent's ``policy`` the stricter counts.
+    """
 
     name: str
     prompt: str = ""
@@ -68,6 +119,8 @@ class FrozenAgent(Record):
     tools: tuple[ToolSpec, ...] = ()
     scope: tuple[str, ...] | None = None
     policy: tuple[ToolPolicy, ...] = ()
+    house_policy: tuple[ToolPolicy, ...] = ()
+    waiting: Waiting = Waiting()
     limits: Limits = Limits()
     workspace: str = "."
     digest: str = ""

@@ -16,3 +16,4 @@ class Continuation(Record):
     state: State
     patience: Patience = Patience()
     search_attributes: bool = False
+    notifications: bool = False

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from perdure.contracts.approvals import ApprovalRequest, CallVerdict, Question
+from perdure.contracts.approvals import ApprovalRequest, CallVerdict, Grant, Question
 from perdure.contracts.failures import Failure
 from perdure.contracts.instructions import TurnEnd
 from perdure.contracts.messages import AssistantMessage, CallPart, ToolMessage, UserMessage
@@ -106,6 +106,21 @@ class OrderReceived(Event):
     refused: str = ""
 
 
+class GrantMade(Event):
+    """An approval is remembered."""
+
+    kind: Literal["grant_made"] = "grant_made"
+    grant: Grant
+
+
+class DeadlinePassed(Event):
+    """Nobody responded about a call in time; ``decision`` is what holds now."""
+
+    kind: Literal["deadline_passed"] = "deadline_passed"
+    call_id: str
+    decision: Literal["approve", "deny", "answer"]
+
+
 class CallStarted(Event):
     kind: Literal["call_started"] = "call_started"
     call: CallPart
@@ -176,6 +191,8 @@ DurableEvent = (
     | RequestOpened
     | QuestionOpened
     | OrderReceived
+    | GrantMade
+    | DeadlinePassed
     | CallStarted
     | CallEnded
     | StatusChanged

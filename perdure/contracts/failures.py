@@ -19,6 +19,7 @@ FailureKind = Literal[
     "bad_reply",
     "unknown_agent",
     "invalid_input",
+    "message_gone",
     "unavailable",
     "transcript_unavailable",
     "internal",

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from perdure.contracts.approvals import ApprovalRequest, Question
+from perdure.contracts.approvals import ApprovalRequest, Grant, Question
 from perdure.contracts.failures import Failure
 from perdure.contracts.messages import ResultStatus
 from perdure.contracts.record import Record
@@ -17,6 +17,7 @@ TurnEnd = Literal[
     "canceled",
     "step_limit",
     "invalid_calls",
+    "repeated_calls",
     "refused",
     "failed",
 ]
@@ -32,7 +33,8 @@ class ResolveAgent(Record):
 class CallModel(Record):
     """Ask the model for the message ``message_id``, on the first ``revision`` messages of the transcript.
 
-    ``digest`` is that transcript's. A ``forced`` call offers no tools and tells the model to answer now.
+    ``digest`` is that transcript's. A ``forced`` call offers no tools and tells the model to answer now. A ``nudged``
+    one tells it that it repeats itself.
     """
 
     kind: Literal["call_model"] = "call_model"
@@ -43,6 +45,7 @@ class CallModel(Record):
     revision: int
     digest: str
     forced: bool = False
+    nudged: bool = False
 
 
 class AuthorizeCalls(Record):
@@ -75,11 +78,20 @@ class SettleCalls(Record):
 
 
 class AskHumans(Record):
-    """Tell humans what waits for them. The state holds the requests; nothing is asked twice."""
+    """Tell humans what waits for them (``opened``), will not wait much longer (``due``), or waits no more (``closed``).
+    The state holds the requests; nothing is asked twice."""
 
     kind: Literal["ask_humans"] = "ask_humans"
-    request: ApprovalRequest | None = None
+    stage: Literal["opened", "due", "closed"] = "opened"
+    requests: tuple[ApprovalRequest, ...] = ()
     questions: tuple[Question, ...] = ()
+
+
+class RememberGrant(Record):
+    """Keep a grant for other runs too: of this agent, or of this user."""
+
+    kind: Literal["remember_grant"] = "remember_grant"
+    grant: Grant
 
 
 class StopWork(Record):
@@ -99,6 +111,6 @@ class Finish(Record):
 
 
 Instruction = Annotated[
-    ResolveAgent | CallModel | AuthorizeCalls | CallTools | SettleCalls | AskHumans | StopWork | Finish,
+    ResolveAgent | CallModel | AuthorizeCalls | CallTools | SettleCalls | AskHumans | RememberGrant | StopWork | Finish,
     Field(discriminator="kind"),
 ]

@@ -108,13 +108,17 @@ whether it took effect. ``unavailable``: the tool is frozen into the run but no 
 
 
 class UserMessage(Record):
-    """What a person (or another system) told the run. ``client_key`` is the sender's own key for this message."""
+    """What a person (or another system) told the run. ``client_key`` is the sender's own key for this message.
+
+    ``reply_to`` is the message of the run that it answers, if it said so.
+    """
 
     role: Literal["user"] = "user"
     message_id: str
     parts: tuple[UserPart, ...]
     sender: str = ""
     client_key: str = ""
+    reply_to: str = ""
 
 
 class AssistantMessage(Record):
@@ -146,7 +150,10 @@ class AssistantMessage(Record):
 
 
 class ToolMessage(Record):
-    """The one result of one call. ``text`` is what the model reads."""
+    """The one result of one call. ``text`` is what the model reads.
+
+    ``ran_with`` are the arguments that the call ran with, where a human changed them.
+    """
 
     role: Literal["tool"] = "tool"
     message_id: str
@@ -155,6 +162,7 @@ class ToolMessage(Record):
     status: ResultStatus = "ok"
     text: str = ""
     data: JsonValue = None
+    ran_with: dict[str, JsonValue] | None = None
 
 
 Message = Annotated[UserMessage | AssistantMessage | ToolMessage, Field(discriminator="role")]

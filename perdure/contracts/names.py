@@ -7,16 +7,21 @@ AGENT_RUN = "AgentRun"
 RESOLVE_AGENT = "resolve_agent"
 CALL_MODEL = "call_model"
 AUTHORIZE = "authorize"
-RESERVED_ACTIVITIES = frozenset({RESOLVE_AGENT, CALL_MODEL, AUTHORIZE})
+REMEMBER_GRANT = "remember_grant"
+NOTIFY = "notify"
+RESERVED_ACTIVITIES = frozenset({RESOLVE_AGENT, CALL_MODEL, AUTHORIZE, REMEMBER_GRANT, NOTIFY})
 
 # Updates and their signal twins share a name: the update answers with a receipt, the signal is sent and forgotten.
 SEND = "send"
+EDIT = "edit"
+WITHDRAW = "withdraw"
 APPROVE = "approve"
 DENY = "deny"
 ANSWER = "answer"
+REVOKE = "revoke"
 INTERRUPT = "interrupt"
 CLOSE = "close"
-ORDERS = (SEND, APPROVE, DENY, ANSWER, INTERRUPT, CLOSE)
+ORDERS = (SEND, EDIT, WITHDRAW, APPROVE, DENY, ANSWER, REVOKE, INTERRUPT, CLOSE)
 
 SUMMARY = "summary"
 TRANSCRIPT = "transcript"

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from perdure.contracts.approvals import Grant
 from perdure.contracts.failures import Failure
 from perdure.contracts.record import Record
 
@@ -59,10 +60,15 @@ class BatchSettled(Record):
 
 
 class HumanResponded(Record):
-    """Waiting calls were approved, denied or answered."""
+    """Waiting calls were approved, denied or answered, by a human or by their deadline.
+
+    ``recheck`` are calls that wait still and that a new grant may cover; ``grants`` those that other runs use too.
+    """
 
     kind: Literal["human_responded"] = "human_responded"
     call_ids: tuple[str, ...]
+    recheck: tuple[str, ...] = ()
+    grants: tuple[Grant, ...] = ()
 
 
 class StopRequested(Record):

@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue
 
-from perdure.contracts.agent import DEFAULT_IDLE_TIMEOUT, AgentSpec, Humans, Limits, Mode
+from perdure.contracts.agent import DEFAULT_IDLE_TIMEOUT, AgentSpec, ArgumentRule, Humans, Limits, Mode
+from perdure.contracts.approvals import GrantLevel
 from perdure.contracts.messages import UserPart
 from perdure.contracts.record import Record
 
@@ -36,23 +37,63 @@ class RunRequest(Record):
 
 
 class Send(Record):
-    """A further message. ``client_key`` is the sender's own key: the same key twice is one message."""
+    """A further message. ``client_key`` is the sender's own key: the same key twice is one message. ``reply_to`` names
+    a message of the run that this one answers."""
 
     kind: Literal["send"] = "send"
     message: str = Field(min_length=1)
     attachments: tuple[UserPart, ...] = ()
     client_key: str = ""
+    reply_to: str = ""
     actor: str = ""
+
+
+class Edit(Record):
+    """Change a message that waits for delivery."""
+
+    kind: Literal["edit"] = "edit"
+    message_id: str
+    message: str = Field(min_length=1)
+    actor: str = ""
+
+
+class Withdraw(Record):
+    """Take back a message. One that waits is never delivered; one of the turn that runs ends the turn before its next
+    model call."""
+
+    kind: Literal["withdraw"] = "withdraw"
+    message_id: str
+    reason: str = ""
+    actor: str = ""
+
+
+class Remember(Record):
+    """Remember an approval as a grant for further calls of the same tool.
+
+    ``when`` says which; None means the very same arguments, empty means any. ``expires_in`` None: until revoked.
+    """
+
+    level: GrantLevel = "run"
+    when: tuple[ArgumentRule, ...] | None = None
+    expires_in: timedelta | None = None
+    children: bool = False
 
 
 class Approve(Record):
     """Let waiting calls run. ``call_id`` names one; without it every call that waits in ``request_id`` is meant, and
-    without both every call that waits in the run. ``digest``, when given, must be the recorded arguments' digest."""
+    without both every call that waits in the run. ``digest``, when given, must be the recorded arguments' digest.
+
+    ``arguments`` replace those of the one call that is named; the edited call is judged again before it runs.
+    ``remember`` makes a grant of the approval.
+    """
 
     kind: Literal["approve"] = "approve"
     call_id: str = ""
+    call_ids: tuple[str, ...] = ()
     request_id: str = ""
     digest: str = ""
+    arguments: dict[str, JsonValue] | None = None
+    remember: Remember | None = None
     reason: str = ""
     actor: str = ""
 
@@ -62,6 +103,7 @@ class Deny(Record):
 
     kind: Literal["deny"] = "deny"
     call_id: str = ""
+    call_ids: tuple[str, ...] = ()
     request_id: str = ""
     digest: str = ""
     reason: str = ""
@@ -69,10 +111,13 @@ class Deny(Record):
 
 
 class Answer(Record):
-    """Answer the question of the call ``call_id``; without it the only open question is meant."""
+    """Answer the question of the call ``call_id``; without it the only open question is meant.
+
+    A list is for a question that takes several options.
+    """
 
     kind: Literal["answer"] = "answer"
-    answer: str
+    answer: str | tuple[str, ...]
     call_id: str = ""
     actor: str = ""
 
@@ -94,7 +139,18 @@ class Close(Record):
     actor: str = ""
 
 
-Order = Annotated[Send | Approve | Deny | Answer | Interrupt | Close, Field(discriminator="kind")]
+class Revoke(Record):
+    """Take a grant of this run back: later calls ask again."""
+
+    kind: Literal["revoke"] = "revoke"
+    grant_id: str
+    reason: str = ""
+    actor: str = ""
+
+
+Order = Annotated[
+    Send | Edit | Withdraw | Approve | Deny | Answer | Revoke | Interrupt | Close, Field(discriminator="kind")
+]
 """All that people may tell a running run."""
 
 

@@ -7,8 +7,8 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from perdure.contracts.agent import FrozenAgent
-from perdure.contracts.approvals import ApprovalRequest, Question, Response, Verdict
+from perdure.contracts.agent import ApprovalRule, FrozenAgent
+from perdure.contracts.approvals import ApprovalRequest, Grant, Question, Response, Verdict
 from perdure.contracts.digests import START
 from perdure.contracts.failures import Failure
 from perdure.contracts.instructions import TurnEnd
@@ -29,6 +29,9 @@ RunStatus = Literal[
     "canceled",
 ]
 
+Stopping = Literal["interrupted", "withdrawn", "canceled"]
+"""Why a turn was told to stop: ``withdrawn`` means that a message of it was taken back."""
+
 CallStatus = Literal["proposed", "judging", "authorized", "waiting", "running", "settled"]
 
 RULES_VERSION = 1
@@ -38,15 +41,20 @@ RULES_VERSION = 1
 class Call(Record):
     """One call of the open batch.
 
-    ``tool`` is the declared tool, once the name is resolved. ``response`` is what a human said of it, ``result`` its
-    one result.
+    ``tool`` is the declared tool, once the name is resolved. ``round`` counts its judgings. ``approvals``
+    are those that it has so far, ``response`` what was decided in the end, ``result`` its one result. ``edited``: a
+    human changed its arguments.
     """
 
     part: CallPart
     tool: str
     status: CallStatus = "proposed"
     verdict: Verdict | None = None
+    approval: ApprovalRule = ApprovalRule()
     digest: str = ""
+    round: int = 0
+    approvals: tuple[Response, ...] = ()
+    edited: bool = False
     response: Response | None = None
     result: ToolMessage | None = None
 
@@ -59,7 +67,8 @@ class Turn(Record):
     """The turn that is running.
 
     ``first_message`` is the transcript index of its first message, ``requests_opened`` counts the approval requests
-    about the open batch. ``stopping`` is set once it was told to stop and names the end that it will have.
+    about the open batch. ``last_batch`` is the digest of the last batch's calls and results, ``repeats`` how often it
+    came in a row. ``stopping`` is set once the turn was told to stop.
     """
 
     number: int
@@ -70,7 +79,9 @@ class Turn(Record):
     batch: tuple[Call, ...] = ()
     requests_opened: int = 0
     feedback_rounds: int = 0
-    stopping: Literal["interrupted", "canceled"] | None = None
+    last_batch: str = ""
+    repeats: int = 0
+    stopping: Stopping | None = None
     usage: Usage = Usage()
     cost: Cost = Cost()
 
@@ -115,6 +126,8 @@ class State(Record):
     client_keys: tuple[str, ...] = ()
     requests: tuple[ApprovalRequest, ...] = ()
     questions: tuple[Question, ...] = ()
+    grants: tuple[Grant, ...] = ()
+    grants_made: int = 0
     closing: bool = False
     idle_since: datetime | None = None
     usage: Usage = Usage()

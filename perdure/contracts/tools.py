@@ -21,7 +21,9 @@ class ToolSpec(Record):
 
     ``parameters`` is a JSON Schema of type object (2020-12). ``effect`` None means undeclared: such a tool asks.
     ``idempotent`` says that running the call again does no harm: only then does a lost attempt run again.
-    ``task_queue`` names the Temporal task queue of the worker that serves it; None is the run's own. ``path_arguments``
+    ``polling`` says that the same call
+    with the same result is to be expected. ``task_queue`` names the Temporal task queue of the worker that serves it;
+    None is the run's own. ``path_arguments``
     names the arguments that are file paths, ``command_argument`` the one that is a shell command, for the authority.
     """
 
@@ -30,6 +32,7 @@ class ToolSpec(Record):
     parameters: dict[str, JsonValue] = {"type": "object", "properties": {}}
     effect: Effect | None = None
     idempotent: bool = False
+    polling: bool = False
     handler: Handler = "activity"
     task_queue: str | None = None
     deadline: timedelta = timedelta(minutes=5)

@@ -19,7 +19,8 @@ from perdure.activities.toolbox import Toolbox
 from perdure.agents.freeze import freeze
 from perdure.authority.judge import judge
 from perdure.authority.paths import MachineFacts
-from perdure.brain.ending import ended, wake_at
+from perdure.brain.clock import wake_at
+from perdure.brain.ending import ended
 from perdure.brain.inputs import agent_query, call_context, judge_request
 from perdure.brain.loop import Advance, Loop
 from perdure.brain.narrate import narrate
@@ -35,6 +36,7 @@ from perdure.contracts.instructions import (
     CallTools,
     Finish,
     Instruction,
+    RememberGrant,
     ResolveAgent,
     SettleCalls,
     StopWork,
@@ -130,6 +132,7 @@ class _Engine:
         self._now = BEGIN
         self._work: dict[str, _Work] = {}
         self._said = ""
+        self._judgings = 0
         self._loop: Loop
 
     @property
@@ -189,7 +192,8 @@ class _Engine:
             case CallModel():
                 self._call_model(state, instruction)
             case AuthorizeCalls():
-                self._begin(",".join(instruction.call_ids), self._authorize(state, instruction))
+                self._judgings += 1
+                self._begin(f"judging {self._judgings}", self._authorize(state, instruction))
             case CallTools():
                 assert state.turn is not None
                 for call in state.turn.batch:
@@ -199,7 +203,7 @@ class _Engine:
                 for key in (instruction.model_call, *instruction.call_ids):
                     if key in self._work:
                         self._work[key].task.cancel()
-            case SettleCalls() | AskHumans() | Finish():
+            case SettleCalls() | AskHumans() | RememberGrant() | Finish():
                 pass  # The loop itself settles and finishes; open requests stand in the state.
             case _:
                 assert_never(instruction)
@@ -248,7 +252,7 @@ class _Engine:
         self._give_orders()
 
     async def _authorize(self, state: State, instruction: AuthorizeCalls) -> AnyOutcome:
-        judgement = judge(judge_request(state, instruction.call_ids), self._machine)
+        judgement = judge(judge_request(state, instruction.call_ids, self._now), self._machine)
         return CallsJudged(at=self._now, verdicts=judgement.verdicts)
 
     def _call_tool(self, state: State, call: Call) -> None:

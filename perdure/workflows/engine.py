@@ -10,7 +10,9 @@ from typing import Any, assert_never
 from temporalio import workflow
 from temporalio.workflow import ActivityHandle
 
-from perdure.brain.ending import ended, wake_at
+from perdure.brain.clock import wake_at
+from perdure.brain.ending import ended
+from perdure.brain.inputs import notifications
 from perdure.brain.loop import Loop
 from perdure.brain.resume import resume
 from perdure.contracts.activities import Patience, ResolvedAgent
@@ -22,6 +24,7 @@ from perdure.contracts.instructions import (
     CallTools,
     Finish,
     Instruction,
+    RememberGrant,
     ResolveAgent,
     SettleCalls,
     StopWork,
@@ -56,10 +59,12 @@ class Engine:
         match start:
             case RunRequest():
                 self._patience, self._visibility = Patience(), Visibility()
+                self._notifications = False
                 self._loop, first = Loop.begin(run_id, start, workflow.now())
                 self._first = first.instructions
             case Continuation():
                 self._patience, self._visibility = start.patience, Visibility(enabled=start.search_attributes)
+                self._notifications = start.notifications
                 self._loop = Loop(start.state)
                 self._first = resume(start.state)
 
@@ -73,7 +78,12 @@ class Engine:
 
     def continuation(self) -> Continuation:
         """What the next execution goes on with."""
-        return Continuation(state=self.state, patience=self._patience, search_attributes=self._visibility.enabled)
+        return Continuation(
+            state=self.state,
+            patience=self._patience,
+            search_attributes=self._visibility.enabled,
+            notifications=self._notifications,
+        )
 
     def _open_first(self) -> None:
         self._open(self.state, self._first)
@@ -127,8 +137,14 @@ class Engine:
                 for key in (instruction.model_call, *instruction.call_ids):
                     if key and key in self._handles:
                         self._handles[key].cancel()
-            case SettleCalls() | AskHumans() | Finish():
-                pass  # The loop itself settles and finishes; open requests stand in the state for all to see.
+            case AskHumans():
+                if self._notifications:
+                    for notification in notifications(state, instruction):
+                        self._spawn(executors.notify(notification))
+            case RememberGrant():
+                self._spawn(executors.remember_grant(instruction.grant))
+            case SettleCalls() | Finish():
+                pass  # The loop itself settles and finishes.
             case _:
                 assert_never(instruction)
 
@@ -137,6 +153,7 @@ class Engine:
         if isinstance(given, ResolvedAgent):
             self._patience = given.patience
             self._visibility.enabled = given.search_attributes
+            self._notifications = given.notifications
         return agent_outcome(given, workflow.now())
 
     def _call_tools(self, state: State, instruction: CallTools) -> None:
@@ -151,7 +168,7 @@ class Engine:
             self._handles[call.call_id] = handle
             self._spawn(executors.tool_outcome(call, handle), call.call_id)
 
-    def _spawn(self, work: Coroutine[Any, Any, AnyOutcome], key: str = "") -> None:
+    def _spawn(self, work: Coroutine[Any, Any, AnyOutcome | None], key: str = "") -> None:
         async def run() -> None:
             try:
                 outcome = await work
@@ -160,7 +177,8 @@ class Engine:
                 return
             self._handles.pop(key, None)
             self._opened -= 1
-            self.feed(outcome)
+            if outcome is not None:
+                self.feed(outcome)
 
         self._opened += 1
         task = asyncio.create_task(run())

@@ -16,10 +16,11 @@ from temporalio.exceptions import ActivityError
 from temporalio.workflow import ActivityCancellationType, ActivityHandle
 
 from perdure.brain.inputs import agent_query, call_context, judge_request
-from perdure.contracts.activities import Judgement, ModelCall, Patience, ResolvedAgent
+from perdure.contracts.activities import Judgement, ModelCall, Notification, Patience, ResolvedAgent
+from perdure.contracts.approvals import Grant
 from perdure.contracts.instructions import AuthorizeCalls, CallModel
 from perdure.contracts.messages import AssistantMessage
-from perdure.contracts.names import AUTHORIZE, CALL_MODEL, RESOLVE_AGENT
+from perdure.contracts.names import AUTHORIZE, CALL_MODEL, NOTIFY, REMEMBER_GRANT, RESOLVE_AGENT
 from perdure.contracts.outcomes import AnyOutcome, CallsJudged, CallsSettled
 from perdure.contracts.state import Call, State
 from perdure.contracts.tools import ToolSpec
@@ -28,6 +29,8 @@ from perdure.workflows.given import Lost, checked, unreadable
 
 LOCAL_DEADLINE = timedelta(seconds=10)
 """Of local activities: updates and queries of the run wait for them, so they do short work only."""
+
+NOTIFY_DEADLINE = timedelta(seconds=30)
 
 
 async def resolve_agent(state: State) -> ResolvedAgent | Lost:
@@ -55,6 +58,7 @@ def call_model(state: State, instruction: CallModel, patience: Patience) -> Acti
         revision=instruction.revision,
         digest=instruction.digest,
         forced=instruction.forced,
+        nudged=instruction.nudged,
     )
     step = f"turn {instruction.turn}, step {instruction.step}"
     return workflow.start_activity(
@@ -80,12 +84,19 @@ def authorize(state: State, instruction: AuthorizeCalls) -> ActivityHandle[RawVa
     """Start judging calls. A local activity: its one marker is the recorded verdict, its input is not recorded."""
     return workflow.start_local_activity(
         AUTHORIZE,
-        judge_request(state, instruction.call_ids),
-        activity_id=",".join(instruction.call_ids),
+        judge_request(state, instruction.call_ids, workflow.now()),
+        activity_id=_judging_id(state, instruction),
         result_type=RawValue,
         start_to_close_timeout=LOCAL_DEADLINE,
         retry_policy=RetryPolicy(maximum_attempts=5),
     )
+
+
+def _judging_id(state: State, instruction: AuthorizeCalls) -> str:
+    """The calls, and a number that tells two judgings of the same calls apart."""
+    assert state.turn is not None
+    rounds = [call.round for call in state.turn.batch if call.call_id in instruction.call_ids]
+    return f"{','.join(instruction.call_ids)}#{max(rounds, default=0) + 1}"
 
 
 async def judged_outcome(state: State, instruction: AuthorizeCalls, handle: ActivityHandle[RawValue]) -> AnyOutcome:
@@ -118,6 +129,34 @@ async def tool_outcome(call: Call, handle: ActivityHandle[RawValue]) -> AnyOutco
     """The one result of a call."""
     given = await _given(handle, Any)
     return CallsSettled(at=workflow.now(), results=(outcomes.result_of(call.part, given),))
+
+
+async def notify(notification: Notification) -> None:
+    """Tell whoever is to be told. The run never fails because nobody could be reached."""
+    handle = workflow.start_activity(
+        NOTIFY,
+        notification,
+        activity_id=f"notify {notification.key.partition('/')[2]}",
+        result_type=RawValue,
+        start_to_close_timeout=NOTIFY_DEADLINE,
+        retry_policy=RetryPolicy(maximum_attempts=5),
+        summary=f"{notification.stage}: {notification.key.split('/')[-2]}",
+    )
+    await _given(handle, Any)
+
+
+async def remember_grant(grant: Grant) -> None:
+    """Keep a grant for other runs. This run has it in any case."""
+    handle = workflow.start_activity(
+        REMEMBER_GRANT,
+        grant,
+        activity_id=f"remember {grant.grant_id}",
+        result_type=RawValue,
+        start_to_close_timeout=NOTIFY_DEADLINE,
+        retry_policy=RetryPolicy(maximum_attempts=5),
+        summary=f"{grant.tool} for {grant.level} {grant.subject}",
+    )
+    await _given(handle, Any)
 
 
 def _glance(text: str) -> str:

@@ -16,14 +16,23 @@ from perdure.contracts.errors import InvalidInputError, bounded
 from perdure.contracts.names import SEND
 from perdure.contracts.requests import Order, RunRequest
 
+_BARE = {
+    "send": "message",
+    "answer": "answer",
+    "approve": "call_id",
+    "deny": "call_id",
+    "withdraw": "message_id",
+    "revoke": "grant_id",
+}
+"""What a bare string is of each order."""
+
 _ORDER: TypeAdapter[Order] = TypeAdapter(Order)
 
 
 def read_order(kind: str, args: tuple[Any, ...]) -> Order:
     """The order of that kind in a handler's inputs. Raises InvalidInputError, whose text is for the sender.
 
-    No input means an order without fields; a bare string is the message of ``send``, the answer of ``answer`` and the
-    call id of ``approve`` and ``deny``.
+    No input means an order without fields; a bare string is what the order is mostly about (`_BARE`).
     """
     fields = _fields(kind, args)
     try:
@@ -72,12 +81,20 @@ def _from_text(kind: str, text: str) -> dict[str, Any]:
         decoded = None
     if isinstance(decoded, dict) and kind != SEND:
         return decoded
-    field = {"send": "message", "answer": "answer", "approve": "call_id", "deny": "call_id"}.get(kind)
+    field = _BARE.get(kind)
     return {field: text} if field else {}
 
 
 def _example(kind: str) -> str:
-    examples = {"send": '{"message": "…"}', "answer": '{"answer": "…"}', "interrupt": '{"reason": "…"}'}
+    examples = {
+        "send": '{"message": "…"}',
+        "edit": '{"message_id": "u2", "message": "…"}',
+        "withdraw": '{"message_id": "u2"}',
+        "answer": '{"answer": "…"}',
+        "revoke": '{"grant_id": "g1"}',
+        "interrupt": '{"reason": "…"}',
+        "close": '{"reason": "…"}',
+    }
     return examples.get(kind, '{"call_id": "t1s1c1"}')
 
 

@@ -11,7 +11,8 @@ from temporalio.common import RawValue
 from temporalio.exceptions import ApplicationError
 
 from perdure.brain.ending import ended
-from perdure.brain.refuse import refusal, targets
+from perdure.brain.receipt import receipt_for
+from perdure.brain.refuse import refusal
 from perdure.brain.views import open_requests, output, summary, transcript_page
 from perdure.contracts.approvals import OpenRequests
 from perdure.contracts.errors import InvalidInputError, bounded
@@ -22,14 +23,17 @@ from perdure.contracts.names import (
     APPROVE,
     CLOSE,
     DENY,
+    EDIT,
     INTERRUPT,
     OPEN_REQUESTS,
+    REVOKE,
     SEND,
     SUMMARY,
     TRANSCRIPT,
+    WITHDRAW,
 )
 from perdure.contracts.outcomes import CancelReceived, Received
-from perdure.contracts.requests import Answer, Approve, Close, Deny, Interrupt, Order, Receipt, Send
+from perdure.contracts.requests import Order, Receipt
 from perdure.contracts.state import RunOutput, RunSummary, State, TranscriptPage
 from perdure.workflows.engine import Engine
 from perdure.workflows.orders import read_order, read_start
@@ -87,6 +91,18 @@ class AgentRun:
     async def send(self, *args: Any) -> Receipt:
         return self._take(read_order(SEND, args))
 
+    @workflow.update(name=EDIT)
+    async def edit(self, *args: Any) -> Receipt:
+        return self._take(read_order(EDIT, args))
+
+    @workflow.update(name=WITHDRAW)
+    async def withdraw(self, *args: Any) -> Receipt:
+        return self._take(read_order(WITHDRAW, args))
+
+    @workflow.update(name=REVOKE)
+    async def revoke(self, *args: Any) -> Receipt:
+        return self._take(read_order(REVOKE, args))
+
     @workflow.update(name=APPROVE)
     async def approve(self, *args: Any) -> Receipt:
         return self._take(read_order(APPROVE, args))
@@ -111,6 +127,18 @@ class AgentRun:
     def _may_send(self, *args: Any) -> None:
         self._check(SEND, args)
 
+    @edit.validator
+    def _may_edit(self, *args: Any) -> None:
+        self._check(EDIT, args)
+
+    @withdraw.validator
+    def _may_withdraw(self, *args: Any) -> None:
+        self._check(WITHDRAW, args)
+
+    @revoke.validator
+    def _may_revoke(self, *args: Any) -> None:
+        self._check(REVOKE, args)
+
     @approve.validator
     def _may_approve(self, *args: Any) -> None:
         self._check(APPROVE, args)
@@ -134,6 +162,18 @@ class AgentRun:
     @workflow.signal(name=SEND)
     async def on_send(self, *args: Any) -> None:
         self._hear(SEND, args)
+
+    @workflow.signal(name=EDIT)
+    async def on_edit(self, *args: Any) -> None:
+        self._hear(EDIT, args)
+
+    @workflow.signal(name=WITHDRAW)
+    async def on_withdraw(self, *args: Any) -> None:
+        self._hear(WITHDRAW, args)
+
+    @workflow.signal(name=REVOKE)
+    async def on_revoke(self, *args: Any) -> None:
+        self._hear(REVOKE, args)
 
     @workflow.signal(name=APPROVE)
     async def on_approve(self, *args: Any) -> None:
@@ -187,9 +227,9 @@ class AgentRun:
     def _take(self, order: Order) -> Receipt:
         engine = self._engine
         assert engine is not None, "the validator has let no order pass without an engine"
-        ids = _touched(engine.state, order)
+        receipt = receipt_for(engine.state, order)
         engine.feed(Received(at=workflow.now(), order=order))
-        return Receipt(accepted=True, ids=ids)
+        return receipt
 
     def _hear(self, kind: str, args: tuple[Any, ...]) -> None:
         """A signal harms nothing, whatever it holds: what cannot be read or used is logged and left."""
@@ -204,22 +244,6 @@ class AgentRun:
 
 def _stops_here(engine: Engine) -> bool:
     return engine.fatal is not None or engine.handing_over or ended(engine.state)
-
-
-def _touched(state: State, order: Order) -> tuple[str, ...]:
-    match order:
-        case Send():
-            known = next((m for m in _user_messages(state) if order.client_key and m[1] == order.client_key), None)
-            return (known[0] if known else f"u{state.received + 1}",)
-        case Approve() | Deny() | Answer():
-            return tuple(call.call_id for call in targets(state, order))
-        case Interrupt() | Close():
-            return ()
-
-
-def _user_messages(state: State) -> tuple[tuple[str, str], ...]:
-    seen = (*(message for message in state.messages if message.role == "user"), *state.inbox)
-    return tuple((message.message_id, message.client_key) for message in seen)
 
 
 def _start_index(args: tuple[Any, ...]) -> int:

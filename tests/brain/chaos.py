@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any, assert_never
 
-from perdure.brain.ending import ended, wake_at
+from perdure.brain.clock import wake_at
+from perdure.brain.ending import ended
 from perdure.brain.loop import Advance, Loop
 from perdure.brain.results import call_result
 from perdure.contracts.agent import Decision

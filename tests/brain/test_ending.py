@@ -4,7 +4,8 @@ from typing import get_args
 
 import pytest
 
-from perdure.brain.ending import ended, status_after, wake_at
+from perdure.brain.clock import wake_at
+from perdure.brain.ending import ended, status_after
 from perdure.contracts.instructions import TurnEnd
 from perdure.contracts.state import RunStatus
 from tests.brain.runs import Led, a_conversation
