@@ -12,7 +12,7 @@ from pydantic import ConfigDict, JsonValue, ValidationError, model_validator
 from perdure.contracts.record import FileRecord
 from perdure.providers.dialects import DIALECTS, Dialect
 
-WireProtocol = Literal["openai-chat", "anthropic", "gemini"]
+WireProtocol = Literal["openai-chat", "openai-responses", "anthropic", "gemini"]
 """The protocols that there is an adapter for."""
 
 
@@ -71,6 +71,13 @@ CATALOGUE: Mapping[str, Endpoint] = MappingProxyType(
         ),
         "openai": Endpoint(
             base_url="https://api.openai.com/v1",
+            key_variable="OPENAI_API_KEY",
+            dialect="openai",
+            default_model="gpt-5-mini",
+        ),
+        "openai-responses": Endpoint(
+            base_url="https://api.openai.com/v1",
+            protocol="openai-responses",
             key_variable="OPENAI_API_KEY",
             dialect="openai",
             default_model="gpt-5-mini",

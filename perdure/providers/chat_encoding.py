@@ -162,7 +162,7 @@ class _Messages:
             case TextPart():
                 return {"type": "text", "text": part.text}
             case ImagePart():
-                return {"type": "image_url", "image_url": {"url": part.url or _data_url(part.media_type, part.data)}}
+                return {"type": "image_url", "image_url": {"url": part.url or data_url(part.media_type, part.data)}}
             case AudioPart():
                 sound = _AUDIO_FORMATS.get(part.media_type)
                 if part.data is None or sound is None:
@@ -178,12 +178,12 @@ class _Messages:
             raise BadRequestError(
                 self._provider, f"files must be data in this protocol, not an address: {_described(part)}"
             )
-        if _TEXT_TYPES.fullmatch(part.media_type):
+        if is_text(part.media_type):
             text = part.data.decode("utf-8", "replace")
             return {"type": "text", "text": f"File {part.name or 'without a name'}:\n\n{text}"}
         return {
             "type": "file",
-            "file": {"filename": part.name or "file", "file_data": _data_url(part.media_type, part.data)},
+            "file": {"filename": part.name or "file", "file_data": data_url(part.media_type, part.data)},
         }
 
     def _said(self, message: AssistantMessage) -> str:
@@ -258,7 +258,13 @@ def arguments_sent(call: CallPart) -> str:
     return call.arguments_text if call.arguments_text.strip() else "{}"
 
 
-def _data_url(media_type: str, data: bytes | None) -> str:
+def is_text(media_type: str) -> bool:
+    """Whether files of this type can be read as they are."""
+    return _TEXT_TYPES.fullmatch(media_type) is not None
+
+
+def data_url(media_type: str, data: bytes | None) -> str:
+    """``data`` as an address that holds it."""
     return f"data:{media_type};base64,{_base64(data or b'')}"
 
 

@@ -16,6 +16,7 @@ FREE_PROVIDERS = frozenset({"demo", "scripted", "ollama", "lmstudio", "llamacpp"
 """Providers that run on the user's own machines, or play: nobody sends a bill."""
 
 _PRICE_LIST_IDS = {
+    "openai-responses": "openai",
     "gemini": "google",
     "xai": "x-ai",
     "moonshot": "moonshotai",

@@ -11,15 +11,17 @@ from perdure.providers.catalogue import Endpoint, ProviderSettings, WireProtocol
 from perdure.providers.demo import DemoProvider
 from perdure.providers.gemini import GeminiProvider
 from perdure.providers.openai_chat import ChatProvider
+from perdure.providers.openai_responses import ResponsesProvider
 from perdure.providers.provider import Provider
 from perdure.providers.scripted import Script, ScriptedProvider
 
 _PLAYED = ("demo", "scripted")
 
-_Adapter = ChatProvider | AnthropicProvider | GeminiProvider
+_Adapter = ChatProvider | ResponsesProvider | AnthropicProvider | GeminiProvider
 
 _ADAPTERS: Mapping[WireProtocol, type[_Adapter]] = {
     "openai-chat": ChatProvider,
+    "openai-responses": ResponsesProvider,
     "anthropic": AnthropicProvider,
     "gemini": GeminiProvider,
 }

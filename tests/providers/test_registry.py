@@ -10,10 +10,16 @@ from perdure.providers.catalogue import CATALOGUE, Endpoint, ProviderSettings
 from perdure.providers.demo import DemoProvider
 from perdure.providers.gemini import GeminiProvider
 from perdure.providers.openai_chat import ChatProvider
+from perdure.providers.openai_responses import ResponsesProvider
 from perdure.providers.registry import ProviderRegistry
 from perdure.providers.scripted import Reply, Script, ScriptedProvider
 
-SPOKEN = {"openai-chat": ChatProvider, "anthropic": AnthropicProvider, "gemini": GeminiProvider}
+SPOKEN = {
+    "openai-chat": ChatProvider,
+    "openai-responses": ResponsesProvider,
+    "anthropic": AnthropicProvider,
+    "gemini": GeminiProvider,
+}
 
 
 @pytest.mark.parametrize("name", CATALOGUE)
