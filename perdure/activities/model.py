@@ -16,6 +16,7 @@ from temporalio import activity
 from perdure.activities.heartbeat import Heartbeat
 from perdure.activities.live import Attempt
 from perdure.activities.posture import posture
+from perdure.activities.replies import bounded_reply
 from perdure.activities.transcripts import TranscriptCache
 from perdure.context.render import render
 from perdure.contracts.activities import ModelCall
@@ -57,6 +58,7 @@ class ModelActivities:
                     if not _stopped_by_request():
                         raise
                     message = attempt.message("interrupted")
+            message = bounded_reply(message)
             self._transcripts.append(call, message)
         return message
 

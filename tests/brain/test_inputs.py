@@ -24,7 +24,7 @@ def test_calls_are_judged_with_what_a_human_said_of_them() -> None:
     run.judged(t1s1c1="ask")
     run.told(Approve(actor="ada"))
 
-    request = judge_request(run.state, ("t1s1c1",), run.at)
+    request = judge_request(run.state, ("t1s1c1",), run.now)
 
     [call] = request.calls
     assert call.response is not None

@@ -131,3 +131,26 @@ async def test_a_failed_turn_does_not_end_a_conversation(stage: Stage) -> None:
     assert ended.end == "failed"
     await stage.client.close(run_id)
     assert (await stage.client.output(run_id)).status == "completed"
+
+
+async def test_an_argument_of_three_megabytes_settles_with_feedback_and_never_hangs(stage: Stage) -> None:
+    run_id = await stage.start(script(asks("look", name="x" * 3_000_000), says("Too much, I see.")))
+    assert (await stage.client.output(run_id)).output == "Too much, I see."
+    (result,) = await results(stage, run_id)
+    assert result.status == "invalid"
+    assert "3000012 bytes" in result.text
+
+
+async def test_an_answer_of_a_megabyte_is_recorded_whole_and_its_live_text_stays_bounded(stage: Stage) -> None:
+    text = "0123456789" * 100_000
+    pieces = [text[start : start + 20_000] for start in range(0, len(text), 20_000)]
+    run_id = await stage.start(script(says(*pieces)))
+    assert (await stage.client.output(run_id)).output == text
+
+
+async def test_a_result_of_twenty_megabytes_is_cut_with_a_note(stage: Stage) -> None:
+    run_id = await stage.start(script(asks("look", name="a", size=20_000_000), says("A lot.")))
+    assert (await stage.client.output(run_id)).output == "A lot."
+    (result,) = await results(stage, run_id)
+    assert len(result.text) < 70_000
+    assert "cut" in result.text.lower() or "left out" in result.text.lower()
