@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from perdure.cli.attend import Conduct
 from perdure.cli.follow import Follower
+from perdure.cli.hosting import serving_runs
 from perdure.cli.screen import Screen
-from perdure.cli.session import Session, actor, desk, reaching, read_settings, serving_runs
+from perdure.cli.session import Session, actor, desk, reaching, read_settings
 from perdure.cli.start import concluded
 from perdure.worker.parts import gather_parts
 from perdure.worker.sources import Loaded

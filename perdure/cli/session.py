@@ -1,4 +1,7 @@
-"""A connection for one command: settings, a server that answers, our client; a worker too, where the command is one."""
+"""A connection for one command: settings, a server that answers, our client.
+
+Nothing of a worker is imported here: a look at the runs must not wait for all that a worker is made of.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,6 @@ import sys
 from collections.abc import AsyncIterator, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import timedelta
 from pathlib import Path
 from typing import IO, NoReturn
 from urllib.parse import quote
@@ -23,16 +25,12 @@ from perdure.contracts.errors import OperatorError
 from perdure.worker.connection import connect
 from perdure.worker.folder import DataFolder
 from perdure.worker.logs import configure_logging
-from perdure.worker.parts import Parts
 from perdure.worker.server import Server, ensure_server
 from perdure.worker.settings import APPLICATION, Settings
 from perdure.worker.sources import Loaded, load_settings
-from perdure.worker.worker import working
 
 UNNOTICED = 0.7
 """Seconds that something may take before it is said that it goes on."""
-GRACE = timedelta(seconds=3)
-"""How long running calls may take to hand over when the command that serves them is left."""
 LOG_BYTES = 5_000_000
 
 
@@ -91,24 +89,6 @@ async def reaching(settings: Settings, screen: Screen) -> AsyncIterator[Session]
     try:
         temporal = await connect(settings, server.address)
         yield Session(settings, server, Client.wrap(temporal, task_queue=settings.task_queue))
-    finally:
-        server.release()
-
-
-@asynccontextmanager
-async def serving_runs(settings: Settings, parts: Parts, screen: Screen) -> AsyncIterator[Session]:
-    """A session with a worker in this process, on the server of the settings or one that is started now.
-
-    Raises ServerUnavailableError, ServerBinaryMissingError, PortInUseError, OperatorError.
-    """
-    async with said(screen, "Starting a Temporal server …" if settings.address is None else "Connecting …"):
-        server = await ensure_server(settings)
-    if server.started:
-        screen.note(f"Started a Temporal server at {server.address}; its data is in {settings.data_dir}.")
-    hasty = settings.model_copy(update={"shutdown_grace": min(settings.shutdown_grace, GRACE)})
-    try:
-        async with working(hasty, parts, server) as worker:
-            yield Session(settings, server, Client.wrap(worker.client, task_queue=settings.task_queue))
     finally:
         server.release()
 

@@ -11,9 +11,10 @@ from perdure.agents.freeze import freeze
 from perdure.cli.attend import Conduct
 from perdure.cli.exits import say
 from perdure.cli.follow import Ending, Follower
+from perdure.cli.hosting import serving_runs
 from perdure.cli.lines import Span
 from perdure.cli.screen import Screen
-from perdure.cli.session import Session, actor, desk, read_settings, serving_runs
+from perdure.cli.session import Session, actor, desk, read_settings
 from perdure.cli.text import plain
 from perdure.contracts.agent import AgentSpec, Humans, Limits, Mode
 from perdure.contracts.errors import InvalidInputError, RunAlreadyRunningError

@@ -1,0 +1,36 @@
+"""A session whose process is a worker too, for the commands that run what they follow."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+
+from perdure.cli.screen import Screen
+from perdure.cli.session import Session, said
+from perdure.client.client import Client
+from perdure.worker.parts import Parts
+from perdure.worker.server import ensure_server
+from perdure.worker.settings import Settings
+from perdure.worker.worker import working
+
+GRACE = timedelta(seconds=3)
+"""How long running calls may take to hand over when the command that serves them is left."""
+
+
+@asynccontextmanager
+async def serving_runs(settings: Settings, parts: Parts, screen: Screen) -> AsyncIterator[Session]:
+    """A session with a worker in this process, on the server of the settings or one that is started now.
+
+    Raises ServerUnavailableError, ServerBinaryMissingError, PortInUseError, OperatorError.
+    """
+    async with said(screen, "Starting a Temporal server …" if settings.address is None else "Connecting …"):
+        server = await ensure_server(settings)
+    if server.started:
+        screen.note(f"Started a Temporal server at {server.address}; its data is in {settings.data_dir}.")
+    hasty = settings.model_copy(update={"shutdown_grace": min(settings.shutdown_grace, GRACE)})
+    try:
+        async with working(hasty, parts, server) as worker:
+            yield Session(settings, server, Client.wrap(worker.client, task_queue=settings.task_queue))
+    finally:
+        server.release()
