@@ -84,7 +84,7 @@ def _tools(request: ModelRequest, names: ToolNames) -> list[Json]:
         return [
             {
                 "name": names.sent(tool.name),
-                **({"description": tool.description} if tool.description else {}),
+                "description": tool.description,
                 "input_schema": {"type": "object", **tool.parameters},
             }
             for tool in request.tools
@@ -134,7 +134,7 @@ def _content(message: Message, provider: str, blocks: AssistantBlocks) -> list[J
                     "type": "tool_result",
                     "tool_use_id": blocks.call_id(message.call_id),
                     **({"content": [{"type": "text", "text": text}]} if text.strip() else {}),
-                    **({} if message.status == "ok" else {"is_error": True}),
+                    "is_error": message.status != "ok",
                 }
             ]
 

@@ -6,6 +6,7 @@ The folder is named by PERDURE_WIRE_DIR, else it is looked for beside the reposi
 from __future__ import annotations
 
 import base64
+import gzip
 import json
 import os
 import re
@@ -79,5 +80,6 @@ def _body(reply: dict[str, Any]) -> bytes:
     if "json" in reply:
         return json.dumps(reply["json"]).encode()
     if "b64" in reply:
-        return base64.b64decode(reply["b64"])
+        data = base64.b64decode(reply["b64"])
+        return gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
     return str(reply.get("sse", reply.get("text", ""))).encode()
