@@ -20,7 +20,6 @@ from tests.house.source import PACKAGE, ROOT, imported, plain_environment, pytho
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 # What a dependency always brings along because its own interface speaks of it.
 BROUGHT_BY = {
-    "dotenv": "pydantic-settings",
     "google": "temporalio",
     "pydantic_core": "pydantic",
     "referencing": "jsonschema",
