@@ -1,10 +1,11 @@
-"""What one execution of a run hands over to the next when its history has grown long."""
+"""What one execution hands over to the next when its history has grown long."""
 
 from __future__ import annotations
 
 from typing import Literal
 
 from perdure.contracts.activities import Patience
+from perdure.contracts.approvals import Grant
 from perdure.contracts.record import Record
 from perdure.contracts.state import State
 
@@ -17,3 +18,10 @@ class Continuation(Record):
     patience: Patience = Patience()
     search_attributes: bool = False
     notifications: bool = False
+
+
+class GrantPages(Record):
+    """Input of the execution that goes on with a grant book. ``revoked`` are ids that no late signal brings back."""
+
+    grants: tuple[Grant, ...] = ()
+    revoked: tuple[str, ...] = ()

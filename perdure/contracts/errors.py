@@ -16,7 +16,9 @@ PerdureError
 │   ├── ServerBinaryMissingError
 │   ├── PortInUseError
 │   ├── KeyMissingError
-│   └── TranscriptUnavailableError
+│   ├── TranscriptUnavailableError
+│   ├── GrantNotKeptError
+│   └── NotificationFailedError
 ├── ProviderError                 a model provider failed or refused: exit code 1
 │   ├── RateLimitedError
 │   ├── OverloadedError
@@ -154,6 +156,25 @@ class TranscriptUnavailableError(OperatorError):
     def __init__(self, run_id: str, why: str) -> None:
         super().__init__(f"The transcript of run {run_id} is not available: {why}.")
         self.run_id = run_id
+
+
+class GrantNotKeptError(OperatorError):
+    """A grant could not be written into its book. Asking again may help."""
+
+    retryable = True
+
+    def __init__(self, grant_id: str, why: str) -> None:
+        super().__init__(f"The grant {grant_id} is not kept for other runs: {why}.")
+        self.grant_id = grant_id
+
+
+class NotificationFailedError(OperatorError):
+    """A hook did not take a notification. ``retryable``: whether it may do so later."""
+
+    def __init__(self, hook: str, why: str, *, retryable: bool) -> None:
+        super().__init__(f"The notification {hook} failed: {why}.")
+        self.hook = hook
+        self.retryable = retryable
 
 
 class ProviderError(PerdureError):

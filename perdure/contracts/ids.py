@@ -47,6 +47,11 @@ def question_id(call: str) -> str:
     return call
 
 
+def grant_book_id(level: str, subject: str) -> str:
+    """Workflow id of the book with the grants of an agent or of a user: ``perdure-grants:agent:clerk``."""
+    return f"perdure-grants:{level}:{subject}"
+
+
 def idempotency_key(run_id: str, call: str) -> str:
     """The key that a tool hands to outside systems: equal for every attempt of the call, unique across runs."""
     return f"{run_id}/{call}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 AGENT_RUN = "AgentRun"
+GRANT_BOOK = "GrantBook"
 
 RESOLVE_AGENT = "resolve_agent"
 CALL_MODEL = "call_model"
@@ -26,6 +27,10 @@ ORDERS = (SEND, EDIT, WITHDRAW, APPROVE, DENY, ANSWER, REVOKE, INTERRUPT, CLOSE)
 SUMMARY = "summary"
 TRANSCRIPT = "transcript"
 OPEN_REQUESTS = "open_requests"
+
+# Of a grant book; it takes `revoke` too.
+GRANT = "grant"
+GRANTS = "grants"
 
 ASK_HUMAN = "ask_human"
 DEFAULT_AGENT = "assistant"
