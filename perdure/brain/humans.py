@@ -224,6 +224,7 @@ def _grant(
         grant_id=f"g{number}" if remember.level == "run" else f"{state.run_id}/g{number}",
         tool=tool,
         when=when,
+        exact=remember.when is None,
         level=remember.level,
         subject=subjects[remember.level],
         children=remember.children,

@@ -31,7 +31,12 @@ def judge_request(state: State, call_ids: tuple[str, ...], at: datetime) -> Judg
     return JudgeRequest(
         run_id=state.run_id,
         calls=tuple(
-            ProposedCall(part=call.part, response=call.response, round=call.round + 1)
+            ProposedCall(
+                part=call.part,
+                response=call.response,
+                approvers=tuple(approval.actor for approval in call.approvals),
+                round=call.round + 1,
+            )
             for call in state.turn.batch
             if call.call_id in call_ids
         ),

@@ -81,10 +81,14 @@ class LiveText(Record):
 
 
 class ProposedCall(Record):
-    """A call to judge, with what a human said of it, if anything. ``round`` comes back with the verdict."""
+    """A call to judge, with what a human said of it, if anything. ``round`` comes back with the verdict.
+
+    ``approvers`` are all who approved it with its present arguments; ``response`` is what the last of them said.
+    """
 
     part: CallPart
     response: Response | None = None
+    approvers: tuple[str, ...] = ()
     round: int = 0
 
 

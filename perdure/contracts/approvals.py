@@ -16,7 +16,8 @@ class Verdict(Record):
 
     ``firm`` marks an ask that no mode, no grant and no deadline lifts. ``rule`` is a stable name: ``scope``,
     ``unknown_tool``, ``arguments``, ``policy``, ``effect``, ``mode``, ``no_human``, ``approved``, ``grant``,
-    ``question`` (the tool only asks a person), ``error`` (judging itself failed), ``safety:<name>``.
+    ``deadline`` (nobody came in time for what only a person may approve), ``question`` (the tool only asks a person),
+    ``error`` (judging itself failed), ``safety:<name>``.
     """
 
     decision: Decision
@@ -109,13 +110,15 @@ GrantLevel = Literal["run", "agent", "user"]
 class Grant(Record):
     """A remembered approval: it turns an ask of policy or effect into allow, never a firm one.
 
-    It covers calls of ``tool`` whose arguments match all of ``when``. ``subject`` is the run, the agent or the user
-    that it holds for. With ``children`` it holds for sub-agents too.
+    It covers calls of ``tool`` whose arguments match all of ``when``; with ``exact``, only those that give no further
+    arguments. ``subject`` is the run, the agent or the user that it holds for. With ``children`` it holds for
+    sub-agents too.
     """
 
     grant_id: str
     tool: str
     when: tuple[ArgumentRule, ...] = ()
+    exact: bool = False
     level: GrantLevel = "run"
     subject: str = ""
     children: bool = False
