@@ -25,8 +25,8 @@ class Dialect(FileRecord):
     from the models that reason by OpenAI's names (the others refuse a request that asks). ``silent_cuts``: an answer
     that took all of its limit counts as cut, since the server calls it complete.
 
-    For the Messages protocol alone: ``thinking`` is a budget in tokens (of at least 1,024), or ``adaptive`` for models
-    that choose it themselves, or 0 for none.
+    For the Messages protocol and Gemini: ``thinking`` asks for the reasoning; it is a budget in tokens (of at least
+    1,024), or ``adaptive`` for models that choose it themselves, or 0 to ask for nothing.
     """
 
     system_role: Literal["system", "developer"] = "system"

@@ -41,6 +41,7 @@ class GeminiProvider:
         settings = settings or ProviderSettings()
         self.name = name
         self.origin = f"gemini:{urlsplit(endpoint.base_url).hostname}"
+        self._dialect = endpoint.spoken()
         bearer = endpoint.key_header.lower() == "authorization"
         self._http = Http(
             name,
@@ -62,7 +63,7 @@ class GeminiProvider:
 
     async def _pieces(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
         names = tool_names(request)
-        body = encode(request, provider=self.name, origin=self.origin, names=names)
+        body = encode(request, self._dialect, provider=self.name, origin=self.origin, names=names)
         async with (
             self._http.post(path(request.model), body) as reply,
             aclosing(decoded(reply, self.origin)) as pieces,

@@ -34,6 +34,7 @@ from perdure.contracts.messages import (
 from perdure.contracts.prompts import ModelRequest
 from perdure.contracts.tools import ToolSpec
 from perdure.providers.chat_encoding import ToolNames
+from perdure.providers.dialects import Dialect
 
 Json = dict[str, JsonValue]
 
@@ -58,7 +59,7 @@ def path(model: str) -> str:
     return f"/{quote(name if '/' in name else f'models/{name}')}:streamGenerateContent?alt=sse"
 
 
-def encode(request: ModelRequest, *, provider: str, origin: str, names: ToolNames) -> Json:
+def encode(request: ModelRequest, dialect: Dialect, *, provider: str, origin: str, names: ToolNames) -> Json:
     """The body of a request; ``origin`` is whose opaque data may go along.
 
     A request without tools whose messages hold calls declares those tools and forbids to call them, which keeps the
@@ -77,6 +78,9 @@ def encode(request: ModelRequest, *, provider: str, origin: str, names: ToolName
         config["maxOutputTokens"] = request.max_output_tokens
     if request.temperature is not None:
         config["temperature"] = request.temperature
+    if dialect.thinking:
+        budget: Json = {} if dialect.thinking == "adaptive" else {"thinkingBudget": dialect.thinking}
+        config["thinkingConfig"] = {"includeThoughts": True, **budget}
     if config:
         body["generationConfig"] = config
     return body
