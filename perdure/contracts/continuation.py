@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Literal
 
 from perdure.contracts.activities import Patience
@@ -20,8 +21,15 @@ class Continuation(Record):
     notifications: bool = False
 
 
+LARGEST_GRANT = 16 * 1024
+"""Bytes of a grant that a book takes at most: a hand-over ends at 2 MB. A pattern says in less what it covers."""
+
+
 class GrantPages(Record):
-    """Input of the execution that goes on with a grant book. ``revoked`` are ids that no late signal brings back."""
+    """Input of the execution that goes on with a grant book.
+
+    ``revoked`` says when grants were revoked, by id, so that a signal that comes late does not bring one back.
+    """
 
     grants: tuple[Grant, ...] = ()
-    revoked: tuple[str, ...] = ()
+    revoked: dict[str, datetime] = {}
