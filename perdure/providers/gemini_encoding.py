@@ -45,6 +45,7 @@ UNSIGNED = base64.b64encode(b"skip_thought_signature_validator").decode()
 _ASKS_FOR_NONE = re.compile(r"(?:models/)?(?:gemini-[12]\b|gemma)")
 _TEXT_TYPES = re.compile(r"text/.*|application/(?:json|xml|yaml|x-yaml|toml)")
 _DATA_URL = re.compile(r"data:([^;,]*);base64,(.*)", re.DOTALL)
+_RESULTS = {"executableCode": "codeExecutionResult", "toolCall": "toolResponse"}
 _UNKNOWN_TYPE = "application/octet-stream"
 
 
@@ -152,7 +153,7 @@ class _Contents:
     def _assistant(self, message: AssistantMessage) -> Iterator[Json]:
         own = message.model == self._request.model
         first_call = True
-        for part in message.parts:
+        for part in message.parts if message.finish not in ("interrupted", "length") else _settled(message.parts):
             encoded = self._assistant_part(part, own=own)
             if encoded is None:
                 continue
@@ -201,6 +202,17 @@ class _Contents:
                 "response": _response(message),
             }
         }
+
+
+def _settled(parts: tuple[AssistantPart, ...]) -> Iterator[AssistantPart]:
+    """The parts without the steps of Google's own that were cut off before their result came."""
+    results = Counter(part.tool for part in parts if part.kind == "hosted")
+    for part in parts:
+        result = _RESULTS.get(part.tool) if part.kind == "hosted" else None
+        if result:
+            results[result] -= 1
+        if result is None or results[result] >= 0:
+            yield part
 
 
 def _content(role: str, parts: list[JsonValue]) -> Json:

@@ -112,9 +112,8 @@ def test_a_schema_goes_as_it_is_but_for_the_word_on_its_draft() -> None:
 def test_tool_names_begin_with_a_letter_and_lead_back_to_ours() -> None:
     request = ModelRequest(model=MODEL, tools=(ToolSpec(name="7zip.pack"), ToolSpec(name="_7zip_pack")))
     names = tool_names(request)
-    offered = encode(request, Dialect(), provider="gemini", origin=ORIGIN, names=names)
-    declared = json.loads(json.dumps(offered))["tools"][0]["functionDeclarations"]
-    given = [entry["name"] for entry in declared]
+    offered = json.loads(json.dumps(encode(request, Dialect(), provider="gemini", origin=ORIGIN, names=names)))
+    given = [entry["name"] for entry in offered["tools"][0]["functionDeclarations"]]
     assert given[1] == "_7zip_pack"
     assert given[0].startswith("_7zip_pack_")
     assert [names.ours(name) for name in given] == ["7zip.pack", "_7zip_pack"]
@@ -244,6 +243,15 @@ def test_hosted_parts_go_back_as_they_came_and_elsewhere_as_a_word() -> None:
     assert other["parts"] == [{"text": "[executableCode] 1+1"}, {"text": "[web_search_call]"}, {"text": "Two."}]
 
 
+def test_a_step_of_googles_own_that_was_cut_off_before_its_result_is_left_out() -> None:
+    kinds = ("executableCode", "codeExecutionResult", "toolCall", "executableCode")
+    ran = [HostedPart(tool=kind, opaque=Opaque(origin=ORIGIN, data={"part": {kind: {}}})) for kind in kinds]
+    whole = assistant(*ran, "So")
+    (content,) = sent(whole.model_copy(update={"finish": "interrupted"}))
+    assert content["parts"] == [{"executableCode": {}}, {"codeExecutionResult": {}}, {"text": "So"}]
+    assert len(sent(whole)[0]["parts"]) == 5
+
+
 def test_arguments_that_are_no_json_are_quoted_in_an_object() -> None:
     contents = sent(user("Hi"), assistant(call(arguments=None, arguments_text='{"path')), result(text="bad"))
     assert contents[1]["parts"][0]["functionCall"]["args"] == {"invalid_json": '{"path'}
@@ -283,8 +291,8 @@ def test_pictures_sounds_and_files_are_parts_of_the_message() -> None:
 
 
 def test_a_picture_that_the_assistant_made_goes_back_as_its_own() -> None:
-    (content,) = sent(assistant(ImagePart(data=b"abc")))
-    assert content == {"role": "model", "parts": [{"inlineData": {"mimeType": "image/png", "data": "YWJj"}}]}
+    inline = {"inlineData": {"mimeType": "image/png", "data": "YWJj"}}
+    assert sent(assistant(ImagePart(data=b"abc"))) == [{"role": "model", "parts": [inline]}]
 
 
 def test_a_part_without_data_and_address_is_refused_by_name() -> None:

@@ -41,8 +41,12 @@ def signature_of(part: AssistantPart) -> object:
     return opaque and (opaque.data.get("thoughtSignature") or opaque.data.get("part", {}).get("thoughtSignature"))
 
 
-@pytest.mark.parametrize(("source", "good"), [("gemini", 145), ("captures", 14)])
-async def test_every_recorded_reply_is_decoded_whole_or_is_the_error_it_stands_for(source: str, good: int) -> None:
+@pytest.mark.parametrize(
+    ("source", "expected"), [("gemini", [1, 0, 1, 144]), ("captures", [26, 4, 0, 14])], ids=["gemini", "captures"]
+)
+async def test_every_recorded_reply_is_decoded_whole_or_is_the_error_it_stands_for(
+    source: str, expected: list[int]
+) -> None:
     counts: Counter[str] = Counter()
     for exchange in exchanges(source):
         if exchange.status >= 400:
@@ -58,12 +62,13 @@ async def test_every_recorded_reply_is_decoded_whole_or_is_the_error_it_stands_f
             with pytest.raises(ProviderError):
                 await message_of(exchange, exchange.body, broken=exchange.broken)
             continue
-        counts["whole"] += 1
         if plain.empty and plain.finish == "MAX_TOKENS":
+            counts["all tokens thought away"] += 1
             with pytest.raises(BadReplyError, match="allow it more") as used_up:
                 await message_of(exchange, exchange.body)
             assert not used_up.value.retryable
             continue
+        counts["whole"] += 1
         message = await message_of(exchange, exchange.body)
         answered = plain.text or plain.calls or plain.hosted or FINISH[plain.finish] != "stop"
         assert message.text == (plain.text if answered else plain.reasoning), exchange.name
@@ -79,7 +84,8 @@ async def test_every_recorded_reply_is_decoded_whole_or_is_the_error_it_stands_f
         counted = (usage.input_tokens, usage.cached_tokens, usage.output_tokens, usage.reasoning_tokens)
         assert counted == plain.usage, exchange.name
         assert message.finish == ("calls" if plain.calls else FINISH[plain.finish]), exchange.name
-    assert counts["whole"] == good, counts
+    kinds = ("error status", "error in the reply", "all tokens thought away", "whole")
+    assert [counts[kind] for kind in kinds] == expected, "the counts stand in docs/providers-wire.md as well"
 
 
 def streams(source: str, largest: int) -> list[Exchange]:

@@ -57,7 +57,12 @@ async def test_our_requests_agree_with_the_recorded_ones_or_differ_in_ways_that_
     assert failed == []
     total = agreed + explained
     said = DOCS.read_text()
-    assert f"| Gemini | {total} | {agreed} | {explained} | 0 |" in said, (total, agreed, explained)
+    assert f"| {total} | {agreed} | {explained} | 0 |" in row(said, "Gemini"), (total, agreed, explained)
     assert set(ways) == set(WAYS)
+    section = said.partition("## Gemini")[2].partition("\n## ")[0]
     for name, count in ways.items():
-        assert f"| `{name}` | {count} |" in said, (name, count)
+        assert f"| {name} | {count} |" in row(section, name), (name, count)
+
+
+def row(text: str, name: str) -> str:
+    return next((line for line in text.splitlines() if line.startswith(f"| {name} |")), "")
