@@ -1,0 +1,223 @@
+from __future__ import annotations
+
+import copy
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from perdure.contracts.messages import AssistantMessage
+from perdure.contracts.prompts import ModelRequest
+from perdure.providers.chat_encoding import tool_names
+from perdure.providers.dialects import DIALECTS
+from perdure.providers.http import Reply
+from perdure.providers.lenient import loads
+from perdure.providers.openai_responses_decoding import ResponsesDecoder
+from perdure.providers.openai_responses_encoding import encode
+from perdure.providers.payloads import Payload
+from perdure.providers.sse import SseReader
+from perdure.providers.stream import Assembler
+from tests.wire.recordings import Exchange, needs_recordings, recorded
+from tests.wire.responses_conversations import Conversation, Item
+
+pytestmark = needs_recordings
+
+ORIGIN = "openai-responses:api.openai.com"
+REPLY = Reply("openai-responses", httpx.Response(200))
+LEFT_OUT = ("tool_search_output", "file_search_call")
+"""Items that the provider made and the recorded client did not send back."""
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "providers-wire.md"
+
+
+def _hosted_tools(theirs: Item, ours: Item) -> None:
+    theirs["tools"] = [tool for tool in theirs["tools"] if tool["type"] == "function"]
+
+
+def _shorthand(theirs: Item, ours: Item) -> None:
+    for tool in theirs["tools"]:
+        if tool["type"] == "function":
+            tool["description"] = tool.get("description") or ""
+
+
+def _system_inside(theirs: Item, ours: Item) -> None:
+    system = [item["content"] for item in theirs["input"] if item.get("role") == "system"]
+    theirs["instructions"] = "\n\n".join(text for text in (theirs["instructions"], *system) if text)
+    theirs["input"] = [item for item in theirs["input"] if item.get("role") != "system"]
+
+
+def _no_place(theirs: Item, ours: Item) -> None:
+    for tool in theirs["tools"]:
+        if tool["type"] == "function":
+            tool["strict"] = False
+            tool.pop("defer_loading", None)
+    made = [item.get("call_id") for item in ours["input"]]
+    spoken = [item["call_id"] for item in ours["input"] if "namespace" in item]
+    kept = []
+    for item in theirs["input"]:
+        match item:
+            case {"type": "additional_tools"} | {"type": "tool_search_output", "execution": "client"}:
+                continue
+            case {"type": "tool_search_call", "execution": "client"} if item["call_id"] not in made:
+                continue
+            case {"type": "function_call"} if item["call_id"] not in spoken:
+                item.pop("namespace", None)
+            case {"type": "function_call_output", "output": list(output)}:
+                item["output"] = json.dumps(output)
+            case _:
+                pass
+        kept.append(item)
+    theirs["input"] = kept
+
+
+def _empty_text(theirs: Item, ours: Item) -> None:
+    theirs["input"] = [item for item in theirs["input"] if item.get("role") != "assistant" or item["content"]]
+
+
+def _rebuilt(theirs: Item, ours: Item) -> None:
+    """Take from our items what the recorded client had left out of its own, if the rest is equal."""
+    mine = iter(ours["input"])
+    rebuilt = []
+    for other in theirs["input"]:
+        item: Item = next(mine, {})
+        while item.get("type") in LEFT_OUT and item["type"] != other.get("type"):
+            rebuilt.append(item)
+            item = next(mine, {})
+        rebuilt.append(item if _rebuilds(other, item) else other)
+    theirs["input"] = rebuilt
+
+
+def _rebuilds(other: Item, item: Item) -> bool:
+    """Whether the recorded client's item is ours but for what it left out."""
+    match item.get("type"):
+        case "message" if isinstance(other.get("content"), str):
+            return other == {"role": item["role"], "content": "".join(part["text"] for part in item["content"])}
+        case "message":
+            lean = [{key: part[key] for key in part if key != "logprobs"} for part in item["content"]]
+            return other == {**item, "content": lean}
+        case "reasoning" | "function_call":
+            left_out = {"id", "status", "content"} - set(other)
+            return other == {key: item[key] for key in item if key not in left_out}
+        case "tool_search_call":
+            return {**other, "call_id": item["call_id"]} == item
+        case _:
+            return False
+
+
+WAYS: dict[str, Callable[[Item, Item], None]] = {
+    "hosted-tools": _hosted_tools,
+    "shorthand": _shorthand,
+    "system-inside": _system_inside,
+    "no-place": _no_place,
+    "empty-text": _empty_text,
+    "rebuilt": _rebuilt,
+}
+"""How a request of ours may differ from the recorded one. What each one means stands in docs/providers-wire.md."""
+
+
+def decoded_reply(exchange: Exchange, message_id: str) -> AssistantMessage:
+    """The message of a recorded reply."""
+    decoder = ResponsesDecoder(REPLY, DIALECTS["openai"], ORIGIN)
+    assembler = Assembler(message_id, f"openai-responses:{exchange.request['model']}")
+    for value in values_of(exchange.body):
+        for piece in decoder.feed(Payload("", value)):
+            assembler.add(piece)
+    return assembler.message()
+
+
+def values_of(body: bytes) -> list[Any]:
+    if body.startswith(b"{"):
+        return [loads(body)]
+    reader = SseReader()
+    return [loads(event.data) for event in (*reader.feed(body), *reader.end())]
+
+
+def conversations() -> Iterator[tuple[Exchange, ModelRequest, int]]:
+    """Every recorded request as one of ours, with how many of its assistant messages are decoded replies."""
+    groups: dict[str, list[Exchange]] = defaultdict(list)
+    for exchange in recorded("openai-responses"):
+        if exchange.request:
+            groups[exchange.name.rpartition("-")[0]].append(exchange)
+    for exchanges in groups.values():
+        conversation = Conversation()
+        for exchange in exchanges:
+            before = conversation.replayed
+            yield exchange, conversation.request(exchange.request), conversation.replayed - before
+            if exchange.status == 200:
+                conversation.said.append(decoded_reply(exchange, f"t1s{len(conversation.said) + 1}"))
+
+
+def encoded(request: ModelRequest) -> Item:
+    names = tool_names(request)
+    return encode(request, DIALECTS["openai"], provider="openai-responses", origin=ORIGIN, names=names)
+
+
+def compared(request: Item) -> Item:
+    """What is compared of a request: the prompt, the messages and the tools."""
+    found: Item = {
+        "instructions": request.get("instructions") or "",
+        "input": request["input"],
+        "tools": request.get("tools", []),
+    }
+    return copy.deepcopy(found)
+
+
+def explained(theirs: Item, ours: Item) -> list[str] | None:
+    """The names of the ways in which a request of ours differs from the recorded one; None when they do not suffice."""
+    used: list[str] = []
+    for name, rewrite in WAYS.items():
+        if theirs == ours:
+            break
+        before = copy.deepcopy(theirs)
+        rewrite(theirs, ours)
+        if theirs != before:
+            used.append(name)
+    return used if theirs == ours else None
+
+
+def test_every_recorded_request_is_encoded_as_the_vendors_client_did_or_differs_in_a_named_way() -> None:
+    counts: Counter[str] = Counter()
+    for exchange, request, replayed in conversations():
+        ways = explained(compared(exchange.request), compared(encoded(request)))
+        assert ways is not None, f"{exchange.name} differs in a way that has no name"
+        counts["explained" if ways else "agree"] += 1
+        counts["replayed"] += replayed
+        counts.update(ways)
+    assert (counts["agree"], counts["explained"]) == (29, 66)
+    assert counts["replayed"] == 30
+    section = DOCUMENT.read_text().partition("## OpenAI Responses")[2].partition("\n## ")[0]
+    for name in WAYS:
+        assert f"| {name} | {counts[name]} |" in section
+
+
+def test_a_request_that_differs_in_any_other_way_is_found() -> None:
+    theirs = {"input": [{"role": "user", "content": "Hi"}], "tools": []}
+    other: list[Item] = [
+        {"input": [{"role": "user", "content": "Ho"}]},
+        {"input": [{"role": "assistant", "content": "Hi"}]},
+        {"input": [*theirs["input"], {"role": "assistant", "content": "x"}]},
+        {**theirs, "instructions": "Be brief."},
+        {**theirs, "tools": [{"type": "function", "name": "read", "parameters": {}}]},
+    ]
+    for ours in other:
+        assert explained(compared(theirs), compared(ours)) is None
+
+
+def test_recorded_reasoning_goes_back_with_every_byte_of_what_was_encrypted() -> None:
+    sent = [
+        (item["id"], item["encrypted_content"])
+        for exchange, request, _ in conversations()
+        for item in encoded(request)["input"]
+        if item.get("type") == "reasoning"
+    ]
+    theirs = [
+        (item["id"], item["encrypted_content"])
+        for exchange, _, _ in conversations()
+        for item in exchange.request["input"]
+        if item.get("type") == "reasoning"
+    ]
+    assert sent == theirs
+    assert len(sent) == 10
