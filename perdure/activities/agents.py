@@ -22,7 +22,7 @@ class AgentActivities:
     """Resolving agents, over the worker's shelf, tools and providers.
 
     ``model``, ``limits`` and ``workspace`` are the worker's own: they count where neither the start nor the agent says
-    anything. ``search_attributes`` and ``patience`` are handed to the run as they are.
+    anything. ``search_attributes``, ``notifications`` and ``patience`` are handed to the run as they are.
     """
 
     def __init__(
@@ -36,6 +36,7 @@ class AgentActivities:
         search_attributes: bool,
         limits: Limits | None = None,
         patience: Patience | None = None,
+        notifications: bool = False,
     ) -> None:
         self._shelf = shelf
         self._toolbox = toolbox
@@ -45,6 +46,7 @@ class AgentActivities:
         self._workspace = workspace
         self._search_attributes = search_attributes
         self._patience = patience or Patience()
+        self._notifications = notifications
 
     @activity.defn(name=RESOLVE_AGENT)
     async def resolve_agent(self, query: AgentQuery) -> ResolvedAgent:
@@ -58,7 +60,12 @@ class AgentActivities:
             self._providers.open(model)
             limits = _layered(self._limits, spec, query)
             frozen = freeze(spec, self._toolbox.specs, model, limits=limits, workspace=str(workspace))
-            return ResolvedAgent(agent=frozen, search_attributes=self._search_attributes, patience=self._patience)
+            return ResolvedAgent(
+                agent=frozen,
+                search_attributes=self._search_attributes,
+                notifications=self._notifications,
+                patience=self._patience,
+            )
 
     def _found(self, query: AgentQuery) -> tuple[AgentSpec, Path]:
         spec = self._shelf.get(query.agent) if isinstance(query.agent, str) else query.agent

@@ -174,6 +174,7 @@ class NotificationFailedError(OperatorError):
     def __init__(self, hook: str, why: str, *, retryable: bool) -> None:
         super().__init__(f"The notification {hook} failed: {why}.")
         self.hook = hook
+        self.why = why
         self.retryable = retryable
 
 

@@ -33,15 +33,15 @@ SECRET_TEXT = re.compile(
 
 
 def secrets_of(settings: Settings, environ: Mapping[str, str]) -> frozenset[str]:
-    """The values that must not be logged: the server's key, and every variable that is named like a secret."""
+    """The values that must not be logged: those of the settings, and every variable that is named like one."""
     named = {value for name, value in environ.items() if SECRET_NAME.search(name)}
     settings_own = settings.provider_settings
     for name in settings_own.names():
         endpoint = settings_own.endpoint(name)
         if endpoint is not None and endpoint.key_variable:
             named.add(environ.get(endpoint.key_variable, ""))
-    if settings.api_key is not None:
-        named.add(settings.api_key.get_secret_value())
+    given = (settings.api_key, settings.notify_webhook, settings.notify_secret)
+    named |= {secret.get_secret_value() for secret in given if secret is not None}
     return frozenset(value.strip() for value in named if len(value.strip()) >= SHORTEST)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import platformdirs
 
 from perdure.activities.builtin import builtin_tools
+from perdure.activities.notify import CommandHook, Hook, WebhookHook
 from perdure.activities.toolbox import Toolbox, load_tools
 from perdure.agents.shelf import AgentShelf
 from perdure.providers.choice import Choice, choose_model
@@ -39,6 +40,17 @@ async def gather_parts(settings: Settings, environ: Mapping[str, str]) -> Parts:
     choice = await choose_model(settings.model, environ, settings.provider_settings)
     providers.open(choice.model)
     return Parts(toolbox, AgentShelf(settings.agents), providers, choice)
+
+
+def hooks_of(settings: Settings, environ: Mapping[str, str]) -> tuple[Hook, ...]:
+    """Whom the settings say to notify. ``environ`` is what the command gets, without its secrets."""
+    found: list[Hook] = []
+    if settings.notify_command:
+        found.append(CommandHook(settings.notify_command, Path.cwd(), environ, settings.notify_timeout))
+    if settings.notify_webhook is not None:
+        secret = settings.notify_secret.get_secret_value() if settings.notify_secret else ""
+        found.append(WebhookHook(settings.notify_webhook.get_secret_value(), settings.notify_timeout, secret))
+    return tuple(found)
 
 
 def control_paths(settings: Settings) -> tuple[Path, ...]:

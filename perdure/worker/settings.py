@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import platformdirs
-from pydantic import BeforeValidator, ByteSize, DirectoryPath, Field, FilePath, SecretStr
+from pydantic import AfterValidator, BeforeValidator, ByteSize, DirectoryPath, Field, FilePath, SecretStr
 
 from perdure.contracts.activities import Patience
 from perdure.contracts.agent import DEFAULT_IDLE_TIMEOUT, Limits
@@ -43,6 +44,18 @@ def read_duration(value: Any) -> Any:
 def read_list(value: Any) -> Any:
     """Text with commas as a list: an environment variable holds no other kind."""
     return [item.strip() for item in value.split(",") if item.strip()] if isinstance(value, str) else value
+
+
+def read_command(value: Any) -> Any:
+    """Text as the words of a command, with quotes as a shell reads them and nothing else of a shell."""
+    return shlex.split(value) if isinstance(value, str) else value
+
+
+def check_url(value: SecretStr) -> SecretStr:
+    """The URL, which is a secret where it lets whoever knows it in. Raises ValueError."""
+    if not re.match(URL, value.get_secret_value()):
+        raise ValueError("no URL")
+    return value
 
 
 def read_table(value: Any) -> Any:
@@ -145,6 +158,17 @@ class Settings(FileRecord):
     )
     workspace: Folder = setting(
         Path.cwd, "a folder that exists", "Folder that file tools and commands work in.", "the working folder"
+    )
+
+    notify_command: Annotated[tuple[str, ...], BeforeValidator(read_command)] = setting(
+        (), "a command with its arguments", "Command that is told when people are asked; it reads JSON. No shell."
+    )
+    notify_webhook: Annotated[SecretStr, AfterValidator(check_url)] | None = setting(
+        None, "a URL", "URL that is told when people are asked; it gets JSON by POST."
+    )
+    notify_secret: SecretStr | None = setting(None, "a secret", "Secret that signs what the webhook gets.")
+    notify_timeout: Annotated[Duration, Field(le=timedelta(seconds=20))] = setting(
+        timedelta(seconds=10), "a duration of 20s or less", "How long the command and the webhook may take."
     )
 
     step_limit: Count = setting(Limits().steps, A_COUNT, "Steps of a turn at most; the last one must answer.")

@@ -19,15 +19,18 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxR
 
 from perdure.activities.agents import AgentActivities
 from perdure.activities.authorize import AuthorizeActivity
+from perdure.activities.grants import GrantBooks
 from perdure.activities.model import ModelActivities
+from perdure.activities.notify import NotifyActivity
 from perdure.activities.tools import tool_activities
 from perdure.activities.transcripts import RunQuery, TranscriptCache
 from perdure.contracts.errors import OperatorError
 from perdure.worker.connection import connect
-from perdure.worker.parts import Parts, control_paths, gather_parts
+from perdure.worker.parts import Parts, control_paths, gather_parts, hooks_of
 from perdure.worker.server import Server, serving
 from perdure.worker.settings import Settings
 from perdure.worker.setup import ensure_search_attributes
+from perdure.workflows.grants import GrantBook
 from perdure.workflows.run import AgentRun
 
 STICKY_TIMEOUT = timedelta(seconds=1)
@@ -48,6 +51,8 @@ def sandbox() -> SandboxedWorkflowRunner:
 
 def build_worker(client: Client, settings: Settings, parts: Parts, *, search_attributes: bool) -> Worker:
     """A worker of everything, not running yet. ``search_attributes``: whether the server knows ours."""
+    hooks = hooks_of(settings, os.environ)
+    books = GrantBooks(client, task_queue=settings.task_queue)
     agents = AgentActivities(
         parts.shelf,
         parts.toolbox,
@@ -57,18 +62,21 @@ def build_worker(client: Client, settings: Settings, parts: Parts, *, search_att
         limits=settings.limits,
         patience=settings.patience,
         search_attributes=search_attributes,
+        notifications=bool(hooks),
     )
     transcripts = TranscriptCache(RunQuery(client), max_bytes=settings.transcript_cache)
     authority = AuthorizeActivity(home=Path.home(), user=user_name(), control_paths=control_paths(settings))
     return Worker(
         client,
         task_queue=settings.task_queue,
-        workflows=[AgentRun],
+        workflows=[AgentRun, GrantBook],
         workflow_runner=sandbox(),
         activities=[
             agents.resolve_agent,
             ModelActivities(parts.providers, transcripts).call_model,
             authority.authorize,
+            books.remember_grant,
+            NotifyActivity(hooks).notify,
             *tool_activities(parts.toolbox),
         ],
         max_cached_workflows=settings.cached_runs,

@@ -1,4 +1,4 @@
-"""Running a shell command in a process group of its own, of which nothing outlives the call.
+"""Running a program in a process group of its own, of which nothing outlives the call.
 
 The trap: killing the shell leaves its children alive, and a child that holds the output pipe open keeps a reader
 waiting after the shell has gone. So every signal goes to the whole group, and the output is awaited for a bounded time.
@@ -11,7 +11,8 @@ import contextlib
 import os
 import shutil
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -71,17 +72,29 @@ class Ended:
 async def run_shell(
     command: str, *, folder: Path, environment: Mapping[str, str], limit: timedelta, grace: timedelta = GRACE
 ) -> Ended:
-    """Run ``command`` in a shell, without input, and end every process that it started.
+    """Run ``command`` in a shell, without input; otherwise as `run_program`."""
+    shell = shutil.which("bash") or "/bin/sh"
+    return await run_program((shell, "-c", command), folder=folder, environment=environment, limit=limit, grace=grace)
+
+
+async def run_program(
+    command: Sequence[str],
+    *,
+    folder: Path,
+    environment: Mapping[str, str],
+    limit: timedelta,
+    grace: timedelta = GRACE,
+    given: bytes = b"",
+) -> Ended:
+    """Run ``command`` with ``given`` as its input, and end every process that it started.
 
     After ``limit``, and when the caller is cancelled, the group gets SIGTERM and, ``grace`` later, SIGKILL. Raises
-    OSError when the shell cannot be started.
+    OSError when the program cannot be started.
     """
-    async with _stream() as (output, into_output), _stream() as (errors, into_errors):
+    async with _input(given) as given_file, _stream() as (output, into_output), _stream() as (errors, into_errors):
         process = await asyncio.create_subprocess_exec(
-            shutil.which("bash") or "/bin/sh",
-            "-c",
-            command,
-            stdin=asyncio.subprocess.DEVNULL,
+            *command,
+            stdin=given_file,
             stdout=into_output,
             stderr=into_errors,
             cwd=folder,
@@ -105,6 +118,18 @@ async def run_shell(
         finally:
             await _end_group(process.pid, gone, grace)
         return Ended(process.returncode, output.text, errors.text, timed_out=not in_time)
+
+
+@contextlib.asynccontextmanager
+async def _input(given: bytes) -> AsyncIterator[BinaryIO | int]:
+    """What a program reads. A file and no pipe: a program that does not read its input then holds nobody up."""
+    if not given:
+        yield asyncio.subprocess.DEVNULL
+        return
+    with tempfile.TemporaryFile(buffering=0) as file:
+        file.write(given)
+        file.seek(0)
+        yield file
 
 
 @contextlib.asynccontextmanager

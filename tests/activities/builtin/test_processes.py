@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from perdure.activities.builtin.processes import KEPT_BYTES, Ended, run_shell
+from perdure.activities.builtin.processes import KEPT_BYTES, Ended, run_program, run_shell
 
 NOW = timedelta(milliseconds=1)
 SOON = timedelta(seconds=2)
@@ -197,3 +197,12 @@ async def test_no_open_file_is_left_behind(tmp_path: Path) -> None:
         await shell(command, tmp_path)
 
     assert len(os.listdir("/dev/fd")) == before
+
+
+async def test_a_program_reads_what_it_is_given_and_one_that_does_not_is_no_trouble(tmp_path: Path) -> None:
+    given = b"given " * 200_000
+    environment = {"PATH": os.environ["PATH"]}
+    read = await run_program(("wc", "-c"), folder=tmp_path, environment=environment, limit=LONG, given=given)
+    assert (read.exit_code, int(read.output)) == (0, len(given))
+    unread = await run_program(("true",), folder=tmp_path, environment=environment, limit=LONG, given=given)
+    assert unread.exit_code == 0
