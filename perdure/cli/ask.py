@@ -88,12 +88,11 @@ class Desk:
     async def _answer(self, question: Question) -> Response | None:
         self.write(shown_question(question))
         while (line := await self.lines.next()) is not None:
-            answer = chosen(line, question.options)
+            answer = answer_in(line, question)
             if answer is not None:
                 return Answer(call_id=question.call_id, answer=answer, actor=self.actor)
-            hint = (
-                f"a number from 1 to {len(question.options)}, or one of these texts" if question.options else "a text"
-            )
+            hint = f"a number from 1 to {len(question.options)}, or such a text" if question.options else "a text"
+            hint = f"{hint}; several with commas" if question.multiple else hint
             self.write((Span(f"Type {hint} (Ctrl-D leaves it waiting): ", "strong"),))
         self.write((Span("\nLeft waiting.\n", "quiet"),))
         return None
@@ -110,6 +109,14 @@ def chosen(line: str, options: tuple[str, ...]) -> str | None:
     if alike:
         return alike[0]
     return options[int(text) - 1] if text.isdecimal() and 1 <= int(text) <= len(options) else None
+
+
+def answer_in(line: str, question: Question) -> str | tuple[str, ...] | None:
+    """The answer that ``line`` gives to the question; None when it is none. Several options are parted by commas."""
+    if not (question.multiple and question.options):
+        return chosen(line, question.options)
+    several = [chosen(part, question.options) for part in line.split(",")]
+    return tuple(dict.fromkeys(each for each in several if each is not None)) if None not in several else None
 
 
 def shown_call(call: RequestedCall, *, everything: bool) -> tuple[Span, ...]:
@@ -130,7 +137,7 @@ def shown_question(question: Question) -> tuple[Span, ...]:
         Span(f"\nThe agent asks ({question.call_id}):\n", "strong"),
         Span(f"  {_indented(plain(question.text))}\n"),
         *options,
-        Span("Your answer: ", "strong"),
+        Span("Your answer (several with commas): " if question.multiple else "Your answer: ", "strong"),
     )
 
 

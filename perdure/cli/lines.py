@@ -135,13 +135,16 @@ def _result(result: ToolMessage) -> Iterator[Span]:
 
 
 def _request(request: ApprovalRequest) -> Iterator[Span]:
+    until = f" (until {request.deadline:%Y-%m-%d %H:%M:%S %Z}, then {request.default})" if request.deadline else ""
     for call in request.calls:
-        yield Span(f"  asks    {call.call_id} {plain(call.tool)} waits for approval: {because(call.verdict)}", "alert")
+        why = because(call.verdict)
+        yield Span(f"  asks    {call.call_id} {plain(call.tool)} waits for approval: {why}{until}", "alert")
 
 
 def _question(question: Question) -> Iterator[Span]:
     options = f" ({' / '.join(one_line(option, 80) for option in question.options)})" if question.options else ""
-    yield Span(f"  asks    {question.call_id} {one_line(question.text, REASON_CHARACTERS)}{options}", "alert")
+    until = f" (until {question.deadline:%Y-%m-%d %H:%M:%S %Z})" if question.deadline else ""
+    yield Span(f"  asks    {question.call_id} {one_line(question.text, REASON_CHARACTERS)}{options}{until}", "alert")
 
 
 def because(verdict: Verdict) -> str:

@@ -7,6 +7,7 @@ from perdure.contracts.events import (
     AnyEvent,
     CallEnded,
     CallStarted,
+    DeadlinePassed,
     ModelAnswered,
     ModelCalled,
     OrderReceived,
@@ -15,12 +16,13 @@ from perdure.contracts.events import (
     RunClosed,
     TurnEnded,
 )
+from perdure.contracts.requests import Answer, Approve, Deny, Order
 
 Asked = RequestedCall | Question
 """A call that waits for approval, or a question that waits for an answer."""
 
 LIFTED_BY_YES = frozenset({"policy", "effect"})
-"""Rules whose *ask* ``--yes`` answers. A safety rule, or one that is not known here, waits for a person."""
+"""Rules whose *ask* ``--yes`` answers, unless it is firm. A safety rule, or one not known here, waits for a person."""
 
 
 class Waiting:
@@ -28,6 +30,7 @@ class Waiting:
 
     def __init__(self) -> None:
         self.asked: dict[str, Asked] = {}
+        self._requests: dict[str, str] = {}
         self._busy: set[str] = set()
 
     def feed(self, event: AnyEvent) -> None:
@@ -43,11 +46,14 @@ class Waiting:
                     self._busy.update(call.call_id for call in event.message.calls)
             case RequestOpened():
                 for call in event.request.calls:
+                    self._requests[call.call_id] = event.request.request_id
                     self._wait(call)
             case QuestionOpened():
                 self._wait(event.question)
             case OrderReceived(refused=""):
-                self._decided(event)
+                self._decided(event.order)
+            case DeadlinePassed():
+                self._go_on(event.call_id)
             case CallStarted():
                 self._go_on(event.call.call_id)
             case CallEnded():
@@ -75,17 +81,17 @@ class Waiting:
         self.asked.pop(call_id, None)
         self._busy.add(call_id)
 
-    def _decided(self, event: OrderReceived) -> None:
-        match event.order.kind:
-            case "approve" | "deny":
-                wanted: type[Asked] = RequestedCall
-            case "answer":
-                wanted = Question
-            case _:
-                return
-        named = event.order.call_id
+    def _decided(self, order: Order) -> None:
         for call_id, asked in tuple(self.asked.items()):
-            if isinstance(asked, wanted) and named in ("", call_id):
+            match order, asked:
+                case ((Approve() | Deny()), RequestedCall()):
+                    named = {order.call_id, *order.call_ids} - {""}
+                    meant = call_id in named if named else order.request_id in ("", self._requests.get(call_id))
+                case Answer(), Question():
+                    meant = order.call_id in ("", call_id)
+                case _:
+                    meant = False
+            if meant:
                 self._go_on(call_id)
 
 
@@ -93,6 +99,6 @@ def lifted_by_yes(asked: Asked) -> bool:
     """Whether ``--yes`` approves this: a call that only policy or its effect has ask."""
     match asked:
         case RequestedCall():
-            return asked.verdict.rule in LIFTED_BY_YES
+            return asked.verdict.rule in LIFTED_BY_YES and not asked.verdict.firm
         case Question():
             return False

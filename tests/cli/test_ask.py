@@ -145,6 +145,15 @@ async def test_a_question_is_answered_from_its_options() -> None:
     assert "Type a number from 1 to 2" in told
 
 
+async def test_several_options_are_chosen_with_commas() -> None:
+    several = question("c1", "Which ones?", "red", "blue", "green").model_copy(update={"multiple": True})
+
+    response, told = await asking(several, "1, purple", "3, Red, 1")
+
+    assert response == Answer(call_id="c1", answer=("green", "red"), actor="ana")
+    assert "several with commas" in told
+
+
 async def test_a_question_can_be_left_waiting() -> None:
     response, told = await asking(question("c1", "Which one?"))
 

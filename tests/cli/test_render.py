@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from perdure.cli.render import Renderer
 from perdure.contracts.events import (
     AnyEvent,
+    DeadlinePassed,
     MessageReceived,
     ModelCalled,
     ModelGaveUp,
@@ -22,7 +23,7 @@ from perdure.contracts.failures import Failure
 from perdure.contracts.messages import ImagePart, TextPart, UserMessage
 from perdure.contracts.requests import Answer, Approve, Deny
 from perdure.contracts.usage import Cost, Usage
-from tests.cli.happenings import answered, asked, call, ended, opened, ordered, piece, started, wonders
+from tests.cli.happenings import NOON, answered, asked, call, ended, opened, ordered, piece, started, wonders
 
 
 def shown(*events: AnyEvent) -> str:
@@ -136,6 +137,19 @@ def test_what_asks_is_shown_with_the_reason_and_the_rule() -> None:
     assert text.splitlines() == [
         "  asks    t1s1c1 write_file waits for approval: write_file changes data [effect]",
         "  asks    t1s1c2 Which one? (red / blue)",
+    ]
+
+
+def test_a_deadline_is_shown_with_what_holds_after_it() -> None:
+    asks = opened(asked("t1s1c1"))
+    bounded = asks.model_copy(update={"request": asks.request.model_copy(update={"deadline": NOON})})
+
+    text = shown(bounded, DeadlinePassed(call_id="t1s1c1", decision="deny"))
+
+    assert text.splitlines() == [
+        "  asks    t1s1c1 write_file waits for approval: write_file changes data [effect]"
+        " (until 2024-05-14 12:00:00 UTC, then deny)",
+        "  (nobody responded about t1s1c1 in time: deny)",
     ]
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from perdure.cli.waiting import Waiting, lifted_by_yes
-from perdure.contracts.events import AnyEvent, RequestOpened, RunClosed, TurnEnded
+from perdure.contracts.events import AnyEvent, DeadlinePassed, RequestOpened, RunClosed, TurnEnded
 from perdure.contracts.requests import Answer, Approve, Deny, Interrupt, Order
 from tests.cli.happenings import answered, asked, call, ended, model_called, opened, ordered, question, started, wonders
 
@@ -48,6 +48,9 @@ def test_an_approved_call_has_yet_to_run_and_so_the_run_is_busy() -> None:
     [
         (Approve(call_id="c1"), ["c2", "c3"]),
         (Approve(), ["c3"]),
+        (Approve(call_ids=("c1", "c2")), ["c3"]),
+        (Approve(request_id="t1s1a1"), ["c3"]),
+        (Approve(request_id="t9s9a9"), ["c1", "c2", "c3"]),
         (Deny(call_id="c2"), ["c1", "c3"]),
         (Answer(answer="blue"), ["c1", "c2"]),
         (Answer(answer="blue", call_id="c3"), ["c1", "c2"]),
@@ -74,6 +77,12 @@ def test_a_call_that_is_asked_again_is_something_new() -> None:
     assert waiting.asked["c1"] is second
 
 
+def test_a_deadline_that_passed_decides() -> None:
+    waiting = after(*BATCH, opened(asked("c1"), asked("c2")), DeadlinePassed(call_id="c1", decision="deny"))
+
+    assert list(waiting.asked) == ["c2"]
+
+
 @pytest.mark.parametrize("end", [TurnEnded(turn=1, end="interrupted"), RunClosed(status="canceled")])
 def test_the_end_of_a_turn_leaves_nothing_waiting(end: AnyEvent) -> None:
     assert not after(*BATCH, opened(asked("c1")), end).asked
@@ -92,6 +101,13 @@ def test_what_a_child_asks_is_not_ours_to_wait_for() -> None:
 )
 def test_yes_approves_what_policy_asks_and_nothing_else(rule: str, lifted: bool) -> None:
     assert lifted_by_yes(asked("c1", rule=rule)) is lifted
+
+
+def test_yes_approves_nothing_that_always_asks() -> None:
+    call = asked("c1", rule="policy")
+    firm = call.model_copy(update={"verdict": call.verdict.model_copy(update={"firm": True})})
+
+    assert not lifted_by_yes(firm)
 
 
 def test_yes_answers_no_question() -> None:
