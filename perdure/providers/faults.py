@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pydantic import JsonValue
 
@@ -98,6 +98,9 @@ _OVERFLOW = re.compile(
     re.IGNORECASE,
 )
 
+# Anthropic calls an empty account a bad request.
+_PENNILESS = re.compile(r"credit balance is too low|reached your specified api usage limits", re.IGNORECASE)
+
 # llama.cpp answers a picture for a model without eyes with a 500; asking again would not open them.
 _UNABLE = re.compile(r"input is not supported", re.IGNORECASE)
 
@@ -126,6 +129,7 @@ class Complaint:
     status: int | None = None
     param: str = ""
     details: tuple[JsonValue, ...] = ()
+    request_id: str = ""
 
 
 def request_id_of(headers: Mapping[str, str]) -> str:
@@ -158,7 +162,7 @@ def fault(
         scrubbed(detail, secrets),
         status=status,
         code=scrubbed(complaint.code, secrets)[:100],
-        request_id=request_id_of(headers),
+        request_id=request_id_of(headers) or complaint.request_id,
         retry_after=retry_after(headers, complaint.details),
     )
     error.attribution = _blame(error, status)
@@ -194,7 +198,8 @@ def read_complaint(body: bytes | JsonValue) -> Complaint:
             inner = an_object(loads(inner)) or {**outer, "message": inner}
         except ValueError:
             inner = {**outer, "message": inner}
-    return _from_object(an_object(inner) or outer)
+    complaint = _from_object(an_object(inner) or outer)
+    return replace(complaint, request_id=a_text(outer.get("request_id"))[:100])
 
 
 def scrubbed(text: str, secrets: tuple[str, ...]) -> str:
@@ -248,6 +253,8 @@ def _words(error: dict[str, JsonValue]) -> tuple[str, ...]:
 def _kind(complaint: Complaint, status: int | None) -> type[ProviderError]:
     if status == 413 or (status in (None, 400, 422, 500) and _OVERFLOW.search(complaint.message)):
         return ContextTooLongError
+    if _PENNILESS.search(complaint.message):
+        return QuotaError
     if status == 500 and _UNABLE.search(complaint.message):
         return BadRequestError
     if status is not None and status in (401, 402):

@@ -104,7 +104,7 @@ class Reply:
     def fault(self, error: JsonValue) -> ProviderError:
         """The typed error that an error inside this good reply stands for."""
         found = fault(self.provider, error, secrets=self.secrets)
-        found.request_id = self.request_id
+        found.request_id = self.request_id or found.request_id
         return found
 
 

@@ -53,6 +53,8 @@ def error(**fields: object) -> bytes:
         ),
         (404, error(message="no such model", code="model_not_found"), BadRequestError),
         (400, error(message="The prompt was flagged", code="invalid_prompt"), RefusedError),
+        (400, error(message="Your credit balance is too low to access the Anthropic API."), QuotaError),
+        (400, error(message="You have reached your specified API usage limits."), QuotaError),
         (408, b"", ProviderTimeoutError),
         (409, b"", OverloadedError),
         (422, b'{"detail":[{"loc":["body"],"msg":"field required"}]}', BadRequestError),
@@ -163,3 +165,9 @@ def test_neither_key_nor_base64_that_is_quoted_back_reaches_the_error() -> None:
 def test_a_model_that_is_not_there_is_for_the_operator_to_mend(status: int, code: str | None) -> None:
     found = fault("openai", error(message="no such model", code=code), status=status)
     assert (type(found), found.attribution) == (BadRequestError, "operator")
+
+
+def test_the_requests_id_is_read_from_the_headers_else_from_the_body() -> None:
+    body = b'{"type":"error","error":{"type":"api_error","message":"x"},"request_id":"req_body"}'
+    assert fault("anthropic", body, status=500).request_id == "req_body"
+    assert fault("anthropic", body, status=500, headers={"request-id": "req_head"}).request_id == "req_head"
