@@ -130,7 +130,7 @@ def _calls_settled(state: State, outcome: CallsSettled) -> tuple[State, Phase]:
     if turn.open_calls:
         return state, CallSettled(call_ids=fresh)
     results = tuple(call.result for call in turn.batch if call.result is not None)
-    invalid = any(result.status == "invalid" for result in results)
+    invalid = any(call.result.status == "invalid" and not call.edited for call in turn.batch if call.result)
     digest = batch_digest(state, turn.batch)
     turn = turn.model_copy(
         update={

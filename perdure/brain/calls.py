@@ -104,8 +104,11 @@ def _judged(state: State, call: Call, verdict: CallVerdict | None) -> Call:
     awaited = call.status in ("judging", "waiting") and verdict is not None and verdict.round in (0, call.round)
     if verdict is None or not awaited:
         return call
-    again = call.status == "waiting"
-    if again and (verdict.round == 0 or verdict.verdict.decision == "ask"):
+    decision = verdict.verdict.decision
+    if call.status == "waiting" and (verdict.round == 0 or decision == "ask"):
+        return call
+    if call.edited and decision == "allow" and verdict.digest != call.digest:
+        # One of several approvers changed the arguments while those before were judged.
         return call
     call = call.model_copy(
         update={
@@ -115,7 +118,7 @@ def _judged(state: State, call: Call, verdict: CallVerdict | None) -> Call:
             "approval": verdict.approval,
         }
     )
-    match verdict.verdict.decision:
+    match decision:
         case "allow" if is_question(state, call):
             return call.model_copy(update={"status": "waiting"})
         case "allow":
@@ -124,15 +127,19 @@ def _judged(state: State, call: Call, verdict: CallVerdict | None) -> Call:
             return call.model_copy(update={"status": "waiting", "response": None, "approvals": ()})
         case "deny":
             return call.model_copy(update={"status": "proposed"})
-    assert_never(verdict.verdict.decision)
+    assert_never(decision)
 
 
 def _told(call: Call, result: ToolMessage) -> ToolMessage:
-    """The result of an edited call says what it ran with: the model knows only what it asked for."""
-    if not call.edited or result.status not in ("ok", "error", "unknown"):
+    """The result of an edited call tells of the edit: the model knows only what it asked for."""
+    if not call.edited:
         return result
-    note = f"[A human changed the arguments before this ran: {json.dumps(call.part.arguments, ensure_ascii=False)}]"
-    return result.model_copy(update={"ran_with": call.part.arguments, "text": f"{note}\n{result.text}"})
+    ran = call.status == "running" and result.status != "unavailable"
+    changed = json.dumps(call.part.arguments, ensure_ascii=False)
+    note = f"[A human changed the arguments{' before this ran' if ran else ''}: {changed}]"
+    return result.model_copy(
+        update={"ran_with": call.part.arguments if ran else None, "text": f"{note}\n{result.text}"}
+    )
 
 
 def _polls(state: State, call: Call) -> bool:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
-from typing import assert_never
+from typing import Literal, assert_never
 
 from pydantic import JsonValue
 
-from perdure.contracts.agent import ArgumentRule, Waiting
+from perdure.contracts.agent import ApprovalRule, ArgumentRule, Waiting
 from perdure.contracts.approvals import ApprovalRequest, Grant, Question, RequestedCall, Response
 from perdure.contracts.arguments import argument_text
 from perdure.contracts.digests import digest_of
@@ -67,17 +67,29 @@ def responded(
         after.model_copy(update={"grants": (*after.grants, *grants), "grants_made": after.grants_made + len(grants)})
     )
     if not decided:
-        return after, Unchanged(reason="Further approvals are needed.")
+        return after, Unchanged()
     asked = {question.call_id for question in after.questions}
     waiting = tuple(call.call_id for call in _batch(after) if call.status == "waiting" and call.call_id not in asked)
     kept = tuple(grant for grant in grants if grant.level != "run")
     return after, HumanResponded(call_ids=decided, recheck=waiting if grants else (), grants=kept)
 
 
+def approvals_lacking(call: Call, order: Approve) -> int:
+    """How many approvals a waiting call still needs after ``order``.
+
+    An edit voids those before it: whoever gave them saw other arguments.
+    """
+    given = len(call.approvals) + 1 if _changed(order, call) is None else 1
+    return max(0, call.approval.needed - given)
+
+
 def deadline_passed(state: State, at: datetime) -> tuple[State, tuple[str, ...]]:
-    """What no human decided in time gets its default. Also the ids of the calls that were so decided."""
-    defaults = {
-        call.call_id: request.default
+    """What no human decided in time gets its default. Also the ids of the calls that were so decided.
+
+    Time alone approves nothing that always asks, and nothing that only certain people may approve.
+    """
+    defaults: dict[str, Literal["deny", "approve"]] = {
+        call.call_id: "deny" if call.verdict.firm or restricted(call.approval) else request.default
         for request in state.requests
         if request.deadline and request.deadline <= at
         for call in request.calls
@@ -102,6 +114,11 @@ def deadline_passed(state: State, at: datetime) -> tuple[State, tuple[str, ...]]
 
     after = drop_closed(_with_calls(state, [decided(call) for call in _batch(state)]))
     return after, tuple(call.call_id for call in _batch(state) if call.call_id in defaults or call.call_id in late)
+
+
+def restricted(rule: ApprovalRule) -> bool:
+    """Whether it matters who approves."""
+    return bool(rule.approvers) or rule.not_starter or rule.needed > 1
 
 
 def drop_closed(state: State) -> State:
@@ -165,14 +182,17 @@ def _heard(call: Call, order: Approve | Deny | Answer, at: datetime) -> Call:
 
 
 def _approved(call: Call, order: Approve, at: datetime) -> Call:
-    if order.arguments is not None and order.arguments != call.part.arguments:
-        # Whoever approved before saw other arguments: their approvals are void.
-        call = _edited(call, order.arguments)
+    lacking = approvals_lacking(call, order)
+    arguments = _changed(order, call)
+    if arguments is not None:
+        call = _edited(call, arguments)
     response = _response(call, "approve", order.reason, order.actor, at)
     call = call.model_copy(update={"approvals": (*call.approvals, response)})
-    if len(call.approvals) < call.approval.needed:
-        return call
-    return call.model_copy(update={"status": "proposed", "response": response})
+    return call if lacking else call.model_copy(update={"status": "proposed", "response": response})
+
+
+def _changed(order: Approve, call: Call) -> dict[str, JsonValue] | None:
+    return order.arguments if order.arguments != call.part.arguments else None
 
 
 def _edited(call: Call, arguments: dict[str, JsonValue]) -> Call:

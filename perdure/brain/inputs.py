@@ -35,7 +35,7 @@ def judge_request(state: State, call_ids: tuple[str, ...], at: datetime) -> Judg
                 part=call.part,
                 response=call.response,
                 approvers=tuple(approval.actor for approval in call.approvals),
-                round=call.round + 1,
+                round=_judging_round(call),
             )
             for call in state.turn.batch
             if call.call_id in call_ids
@@ -52,6 +52,11 @@ def judge_request(state: State, call_ids: tuple[str, ...], at: datetime) -> Judg
         humans=state.request.humans,
         workspace=state.agent.workspace,
     )
+
+
+def _judging_round(call: Call) -> int:
+    """The round that a verdict must name. A call that is judged already is so in an execution that handed over."""
+    return call.round if call.status == "judging" else call.round + 1
 
 
 def call_context(state: State, call: Call) -> CallContext:

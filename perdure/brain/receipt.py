@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from perdure.brain.humans import approvals_lacking
 from perdure.brain.inbox import known_message
 from perdure.brain.refuse import targets
 from perdure.contracts.ids import user_message_id
@@ -20,7 +21,7 @@ from perdure.contracts.requests import (
     Send,
     Withdraw,
 )
-from perdure.contracts.state import State
+from perdure.contracts.state import Call, State
 
 
 def receipt_for(state: State, order: Order) -> Receipt:
@@ -29,8 +30,11 @@ def receipt_for(state: State, order: Order) -> Receipt:
         case Send():
             known = known_message(state, order.client_key)
             message_id = known if known is not None else user_message_id(state.received + 1)
-            return Receipt(accepted=True, ids=(message_id,), reason=_hint(state))
-        case Approve() | Deny() | Answer():
+            return Receipt(accepted=True, ids=(message_id,) if message_id else (), reason=_hint(state))
+        case Approve():
+            meant = targets(state, order)
+            return Receipt(accepted=True, ids=tuple(call.call_id for call in meant), reason=_lacking(order, meant))
+        case Deny() | Answer():
             return Receipt(accepted=True, ids=tuple(call.call_id for call in targets(state, order)))
         case Edit() | Withdraw():
             return Receipt(accepted=True, ids=(order.message_id,))
@@ -39,6 +43,11 @@ def receipt_for(state: State, order: Order) -> Receipt:
         case Interrupt() | Close():
             return Receipt(accepted=True)
     assert_never(order)
+
+
+def _lacking(order: Approve, meant: tuple[Call, ...]) -> str:
+    lacking = [call.call_id for call in meant if approvals_lacking(call, order)]
+    return f"Further approvals are needed for {', '.join(lacking)}." if lacking else ""
 
 
 def _hint(state: State) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from perdure.brain.ending import ended
-from perdure.brain.humans import TOO_LATE
+from perdure.brain.humans import TOO_LATE, restricted
 from perdure.brain.inbox import of_this_turn, waits
 from perdure.contracts.requests import (
     Answer,
@@ -20,6 +20,8 @@ from perdure.contracts.requests import (
     Withdraw,
 )
 from perdure.contracts.state import Call, State
+
+_LATE = ": the deadline for a response has passed"
 
 
 def refusal(state: State, order: Order) -> str:
@@ -93,6 +95,8 @@ def _withdraw_refusal(state: State, order: Withdraw) -> str:
         return f"{', '.join(replies)} replies to {order.message_id}: withdraw that first."
     if of_this_turn(state, order.message_id):
         return ""
+    if state.agent is None and [message.message_id for message in state.inbox] == [order.message_id]:
+        return f"Message {order.message_id} is all that the run was started for: cancel the run instead."
     return _waiting_refusal(state, order.message_id)
 
 
@@ -123,6 +127,10 @@ def _approval_refusal(state: State, order: Approve, found: tuple[Call, ...]) -> 
         firm = [call for call in found if call.verdict is not None and call.verdict.firm]
         if firm:
             return f"An approval of {_ids(tuple(firm))} cannot be remembered: this always asks."
+        shared = next((call for call in found if call.approval.needed > 1), None)
+        if shared:
+            many = f"{shared.approval.needed} people must approve each call"
+            return f"An approval of {shared.call_id} cannot be remembered: {many}."
         if order.remember.level == "user" and not state.request.user:
             return "The run has no user whose approval could be remembered."
     return next((why for call in found if (why := _approver_refusal(state, order.actor, call))), "")
@@ -130,14 +138,13 @@ def _approval_refusal(state: State, order: Approve, found: tuple[Call, ...]) -> 
 
 def _approver_refusal(state: State, actor: str, call: Call) -> str:
     rule = call.approval
-    bound = rule.approvers or rule.not_starter or rule.needed > 1
-    if bound and not actor:
+    if restricted(rule) and not actor:
         return f"Say who approves {call.call_id}: its approvers are checked."
     if rule.approvers and actor not in rule.approvers:
         return f"{actor} may not approve {call.call_id}. Its approvers: {', '.join(rule.approvers)}."
     if rule.not_starter and actor == state.request.user:
         return f"{actor} started this run and may not approve {call.call_id}."
-    if any(approval.actor == actor for approval in call.approvals) and bound:
+    if any(approval.actor == actor for approval in call.approvals):
         return f"{actor} has approved {call.call_id} already; somebody else must."
     return ""
 
@@ -175,17 +182,14 @@ def _why_not_waiting(state: State, call_id: str, what: str) -> str:
         texts = [m.text for m in state.messages if m.role == "tool" and m.call_id == call_id]
         if not texts:
             return f"There is no call {call_id} in this run."
-        return f"Call {call_id} is settled already{_lateness(texts[0])}."
+        return f"Call {call_id} is settled already{_LATE if TOO_LATE in texts[0] else ''}."
+    late = _LATE if call.response is not None and call.response.by_deadline else ""
     match call.status:
         case "settled":
-            return f"Call {call_id} is settled already{_lateness(call.result.text if call.result else '')}."
+            return f"Call {call_id} is settled already{late}."
         case "waiting":
             other = "an answer" if what == "approval" else "an approval"
             return f"Call {call_id} waits for {other}."
         case "proposed" | "judging" | "authorized" | "running":
-            return f"Call {call_id} does not wait for a human: it is {call.status}."
+            return f"Call {call_id} does not wait for a human: it is {call.status}{late}."
     assert_never(call.status)
-
-
-def _lateness(result: str) -> str:
-    return ": the deadline for a response has passed" if TOO_LATE in result else ""

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from pydantic import JsonValue
 
-from perdure.contracts.agent import Decision, FrozenAgent, Limits
+from perdure.contracts.agent import ApprovalRule, Decision, FrozenAgent, Limits, Waiting
 from perdure.contracts.approvals import CallVerdict, Verdict
 from perdure.contracts.digests import digest_of
 from perdure.contracts.failures import Failure
@@ -20,13 +20,23 @@ TOOLS = (
     ToolSpec(name="look", effect="read"),
     ToolSpec(name="write", effect="write"),
     ToolSpec(name="ask_human", handler="human"),
+    ToolSpec(name="poll", effect="read", polling=True),
 )
 OVERLOADED = Failure(kind="overloaded", message="scripted: too many requests", attribution="provider")
 
 
-def an_agent(*, steps: int = 50, feedback_rounds: int = 3, concurrency: int = 8) -> FrozenAgent:
-    limits = Limits(steps=steps, feedback_rounds=feedback_rounds, concurrency=concurrency)
-    return FrozenAgent(name="assistant", model="scripted:test", tools=TOOLS, limits=limits)
+def an_agent(
+    *,
+    steps: int = 50,
+    feedback_rounds: int = 3,
+    concurrency: int = 8,
+    repeats: int = 3,
+    waiting: Waiting | None = None,
+) -> FrozenAgent:
+    limits = Limits(steps=steps, feedback_rounds=feedback_rounds, concurrency=concurrency, repeats=repeats)
+    return FrozenAgent(
+        name="assistant", model="scripted:test", tools=TOOLS, limits=limits, waiting=waiting or Waiting()
+    )
 
 
 def a_call(tool: str, /, **arguments: JsonValue) -> CallPart:
@@ -52,9 +62,25 @@ def reply(message_id: str, *parts: str | CallPart, finish: FinishReason | None =
     )
 
 
-def verdict(part: CallPart, decision: Decision, rule: str = "policy", reason: str = "") -> CallVerdict:
+def digest(part: CallPart) -> str:
+    """The digest that authority gives to a call of these arguments."""
+    return digest_of({"tool": part.tool, "arguments": part.arguments})
+
+
+def verdict(
+    part: CallPart,
+    decision: Decision,
+    rule: str = "policy",
+    reason: str = "",
+    *,
+    round: int = 0,  # noqa: A002 - the field's own name
+    firm: bool = False,
+    approval: ApprovalRule | None = None,
+) -> CallVerdict:
     return CallVerdict(
         call_id=part.call_id,
-        verdict=Verdict(decision=decision, rule=rule, reason=reason),
-        digest=digest_of({"tool": part.tool, "arguments": part.arguments}),
+        verdict=Verdict(decision=decision, rule=rule, reason=reason, firm=firm),
+        digest=digest(part),
+        round=round,
+        approval=approval or ApprovalRule(),
     )

@@ -7,12 +7,12 @@ from datetime import datetime, timedelta
 from perdure.brain.loop import Advance, Loop
 from perdure.brain.narrate import narrate
 from perdure.brain.results import call_result
-from perdure.contracts.agent import Decision, FrozenAgent
+from perdure.contracts.agent import ApprovalRule, Decision, FrozenAgent
 from perdure.contracts.approvals import CallVerdict
 from perdure.contracts.events import DurableEvent
 from perdure.contracts.failures import Failure
-from perdure.contracts.instructions import CallModel, Instruction
-from perdure.contracts.messages import CallPart, FinishReason, ResultStatus
+from perdure.contracts.instructions import AskHumans, CallModel, Instruction
+from perdure.contracts.messages import CallPart, FinishReason, ResultStatus, ToolMessage
 from perdure.contracts.outcomes import (
     AgentResolved,
     AnyOutcome,
@@ -77,8 +77,24 @@ class Led:
         return self.feed(ModelFailure(at=self.now, message_id=message_id, failure=failure))
 
     def judged(self, **decisions: Decision) -> Instructions:
-        """Verdicts by call id: ``judged(t1s1c1="allow")``."""
-        return self.feed(CallsJudged(at=self.now, verdicts=tuple(map(self._verdict, decisions, decisions.values()))))
+        """The newest verdicts by call id: ``judged(t1s1c1="allow")``."""
+        return self.ruled(*(self.ruling(call_id, decision) for call_id, decision in decisions.items()))
+
+    def ruled(self, *verdicts: CallVerdict) -> Instructions:
+        """Verdicts as they are, late ones too."""
+        return self.feed(CallsJudged(at=self.now, verdicts=verdicts))
+
+    def ruling(
+        self, call_id: str, decision: Decision, *, firm: bool = False, approval: ApprovalRule | None = None
+    ) -> CallVerdict:
+        """A verdict on a call as it stands: of its newest round, and of the arguments that it has now."""
+        call = self.state.turn.call(call_id) if self.state.turn else None
+        part, newest = (call.part, call.round) if call else (self.part(call_id), 0)
+        return verdict(part, decision, round=newest, firm=firm, approval=approval)
+
+    def asked_by(self, rule: ApprovalRule, *call_ids: str) -> Instructions:
+        """Authority asks about these calls, and says who may approve them."""
+        return self.ruled(*(self.ruling(call_id, "ask", approval=rule) for call_id in call_ids))
 
     def judged_unknown(self, call_id: str) -> Instructions:
         part = self.part(call_id)
@@ -113,15 +129,29 @@ class Led:
         return next(call for call in calls if call.call_id == call_id)
 
     def result(self, call_id: str) -> tuple[str, str]:
-        """Status and text of the result of a call, in the transcript or still in the batch."""
+        """Status and text of the result of a call."""
+        message = self.message(call_id)
+        return message.status, message.text
+
+    def message(self, call_id: str) -> ToolMessage:
+        """The result of a call, in the transcript or still in the batch."""
         batch = self.state.turn.batch if self.state.turn else ()
         found = [message for message in self.state.messages if message.role == "tool"]
         found += [call.result for call in batch if call.result is not None]
-        result = next(message for message in found if message.call_id == call_id)
-        return result.status, result.text
+        return next(message for message in found if message.call_id == call_id)
 
-    def _verdict(self, call_id: str, decision: Decision) -> CallVerdict:
-        return verdict(self.part(call_id), decision)
+    @property
+    def notices(self) -> list[tuple[str, str]]:
+        """What humans were told: the stage, and of which request or question."""
+        told = [each for advance in self.advances for each in advance.instructions if isinstance(each, AskHumans)]
+        return [
+            (each.stage, item_id)
+            for each in told
+            for item_id in [
+                *(request.request_id for request in each.requests),
+                *(question.question_id for question in each.questions),
+            ]
+        ]
 
 
 def a_task(message: str = "Do it.") -> RunRequest:

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+from perdure.brain.inputs import judge_request
 from perdure.brain.loop import Loop
 from perdure.brain.resume import resume
 from perdure.contracts.instructions import AuthorizeCalls, CallTools, ResolveAgent, StopWork
 from perdure.contracts.requests import Approve, Interrupt, Send
 from perdure.contracts.state import State
-from tests.brain.agents import a_call
+from tests.brain.agents import a_call, verdict
 from tests.brain.runs import Led, a_conversation, asked
 
 
@@ -57,6 +58,22 @@ def test_what_was_told_to_stop_is_stopped_in_the_new_execution() -> None:
     run.told(Interrupt())
 
     assert resume(handed_over(run))[-1] == StopWork(model_call="t1s1")
+
+
+def test_a_verdict_of_the_new_execution_is_the_one_that_the_call_awaits() -> None:
+    run = Led()
+    run.resolved()
+    run.replied(a_call("write"))
+    run.judged(t1s1c1="ask")
+    run.told(Approve())
+    run.loop = Loop(handed_over(run))
+    [judging] = resume(run.state)
+    assert isinstance(judging, AuthorizeCalls)
+
+    [proposed] = judge_request(run.state, judging.call_ids, run.now).calls
+    run.ruled(verdict(proposed.part, "allow", round=proposed.round))
+
+    assert run.turn.batch[0].status == "running"
 
 
 def test_a_handed_over_run_goes_on_to_the_same_end() -> None:
