@@ -17,6 +17,7 @@ from temporalio.service import RPCError
 
 from perdure.client.delivery import deliver
 from perdure.client.feed import Feed, read_history
+from perdure.client.grants import Grants
 from perdure.client.projection import Projection
 from perdure.client.rpc import rpc_errors
 from perdure.contracts import names
@@ -94,6 +95,11 @@ class Client:
     def address(self) -> str:
         """Where the server is."""
         return self._temporal.service_client.config.target_host
+
+    @property
+    def grants(self) -> Grants:
+        """What is remembered for agents, users and runs, to be listed and taken back."""
+        return Grants(self._temporal)
 
     async def start(self, request: RunRequest | str, *, run_id: str | None = None) -> str:
         """Start a run and return its id; a bare string is its message.

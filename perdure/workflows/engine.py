@@ -54,6 +54,7 @@ class Engine:
         self._opened = 0
         self._handles: dict[str, ActivityHandle[Any]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._errands: set[asyncio.Task[None]] = set()
         self._alarm: asyncio.Task[None] | None = None
         self._alarm_at: datetime | None = None
         match start:
@@ -71,6 +72,11 @@ class Engine:
     @property
     def state(self) -> State:
         return self._loop.state
+
+    @property
+    def errands_done(self) -> bool:
+        """Whether all that others were to be told is told: notifications, and grants for other runs."""
+        return not self._errands
 
     def start(self) -> None:
         """Open the first work."""
@@ -140,9 +146,9 @@ class Engine:
             case AskHumans():
                 if self._notifications:
                     for notification in notifications(state, instruction):
-                        self._spawn(executors.notify(notification))
+                        self._send_out(executors.notify(notification))
             case RememberGrant():
-                self._spawn(executors.remember_grant(instruction.grant))
+                self._send_out(executors.remember_grant(instruction.grant))
             case SettleCalls() | Finish():
                 pass  # The loop itself settles and finishes.
             case _:
@@ -168,7 +174,12 @@ class Engine:
             self._handles[call.call_id] = handle
             self._spawn(executors.tool_outcome(call, handle), call.call_id)
 
-    def _spawn(self, work: Coroutine[Any, Any, AnyOutcome | None], key: str = "") -> None:
+    def _send_out(self, errand: Coroutine[Any, Any, None]) -> None:
+        task = self._spawn(errand)
+        self._errands.add(task)
+        task.add_done_callback(self._errands.discard)
+
+    def _spawn(self, work: Coroutine[Any, Any, AnyOutcome | None], key: str = "") -> asyncio.Task[None]:
         async def run() -> None:
             try:
                 outcome = await work
@@ -184,6 +195,7 @@ class Engine:
         task = asyncio.create_task(run())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
 
     def _set_alarm(self) -> None:
         """Keep one timer, and only while the state names a time: every timer costs two events."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Sequence
+from datetime import timedelta
 from typing import Any
 
 from temporalio import workflow
@@ -37,6 +39,9 @@ from perdure.contracts.requests import Order, Receipt
 from perdure.contracts.state import RunOutput, RunSummary, State, TranscriptPage
 from perdure.workflows.engine import Engine
 from perdure.workflows.orders import read_order, read_start
+
+LAST_ERRANDS = timedelta(seconds=10)
+"""How long a run that is over waits for its last notifications and grants."""
 
 
 @workflow.defn(name=AGENT_RUN)
@@ -72,6 +77,8 @@ class AgentRun:
                 await workflow.wait_condition(lambda: _stops_here(engine))
             except asyncio.CancelledError:
                 engine.feed(CancelReceived(at=workflow.now()))
+        if engine.fatal is None:
+            await _errands_done(engine)
         await workflow.wait_condition(workflow.all_handlers_finished)
         if engine.fatal:
             raise engine.fatal
@@ -244,6 +251,13 @@ class AgentRun:
 
 def _stops_here(engine: Engine) -> bool:
     return engine.fatal is not None or engine.handing_over or ended(engine.state)
+
+
+async def _errands_done(engine: Engine) -> None:
+    """Let arrive what others were told at the last moment: the server drops the activities of a run that is over."""
+    if not engine.errands_done:
+        with contextlib.suppress(asyncio.TimeoutError, asyncio.CancelledError):
+            await workflow.wait_condition(lambda: engine.errands_done, timeout=LAST_ERRANDS)
 
 
 def _start_index(args: tuple[Any, ...]) -> int:
