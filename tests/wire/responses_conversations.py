@@ -38,7 +38,8 @@ NO_MESSAGE = ("additional_tools", "tool_search_output")
 class Conversation:
     """The requests of one recording, in order; ``said`` are the replies so far, decoded."""
 
-    def __init__(self) -> None:
+    def __init__(self, provider: str) -> None:
+        self._provider = provider
         self.said: list[AssistantMessage] = []
         self.replayed = 0
         self._ids: dict[str, str] = {}
@@ -48,7 +49,7 @@ class Conversation:
         items = recorded["input"]
         system = [item["content"] for item in items if item.get("role") == "system"]
         return ModelRequest(
-            model=f"openai-responses:{recorded['model']}",
+            model=f"{self._provider}:{recorded['model']}",
             system="\n\n".join(text for text in (recorded.get("instructions"), *system) if text),
             messages=tuple(self._messages([item for item in items if item.get("role") != "system"])),
             tools=tuple(
