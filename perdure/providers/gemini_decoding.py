@@ -86,7 +86,8 @@ class GeminiDecoder:
             yield ReasoningPiece(rest)
         if rest := self._text.end():
             yield TextPiece(rest)
-        for name, report in self._reports.items():
+        # Sources alone are no answer: without anything that they belong to they must not make one look whole.
+        for name, report in self._reports.items() if self._said or self._reason() != "stop" else ():
             yield HostedPiece(name, Opaque(origin=self._origin, data={name: report}), text=_told(report))
         if self._blocked:
             yield FinishPiece("refused", self._blocked)
@@ -174,13 +175,16 @@ class GeminiDecoder:
                 self._reply.provider, "a tool call came without the tool's name", request_id=self._reply.request_id
             )
         data = {key: value for key, value in part.items() if key != "functionCall"}
+        arguments = call.get("args")
+        if not isinstance(arguments, str):
+            arguments = json.dumps({} if arguments is None else arguments, ensure_ascii=False)
         self._said = True
         self._calls += 1
         return CallPiece(
             self._calls - 1,
             id=a_text(call.get("id")),
             name=name,
-            arguments=_mended(json.dumps(an_object(call.get("args")), ensure_ascii=False)),
+            arguments=_mended(arguments),
             opaque=Opaque(origin=self._origin, data=data) if data else None,
         )
 

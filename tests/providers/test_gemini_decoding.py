@@ -165,10 +165,18 @@ async def test_thinking_that_leaves_no_tokens_for_an_answer_is_not_tried_again()
     assert not caught.value.retryable
 
 
-async def test_a_call_without_arguments_or_with_none_has_none() -> None:
-    calls = [{"functionCall": {"name": "a"}}, {"functionCall": {"name": "b", "args": None}}]
+async def test_arguments_of_any_form_are_kept() -> None:
+    given: tuple[object, ...] = (None, {}, '{"c":1}', '{"c', [1])
+    calls = [{"functionCall": {"name": "a"}}, *(called("b", arguments) for arguments in given)]
     message = await answer(replying(events(chunk(*calls, finish="STOP"))))
-    assert [(call.arguments, call.arguments_text) for call in message.calls] == [({}, "{}"), ({}, "{}")]
+    assert [(call.arguments, call.arguments_text) for call in message.calls] == [
+        ({}, "{}"),
+        ({}, "{}"),
+        ({}, "{}"),
+        ({"c": 1}, '{"c":1}'),
+        (None, '{"c'),
+        (None, "[1]"),
+    ]
 
 
 async def test_a_call_without_a_name_is_an_error() -> None:
@@ -241,6 +249,11 @@ async def test_searches_and_sources_are_told_at_the_end() -> None:
         ("citationMetadata", "https://c.example"),
     ]
     assert hosted[0].opaque == opaque(groundingMetadata={**grounding, "retrievalMetadata": {"score": 1}})
+
+
+async def test_sources_without_an_answer_are_none() -> None:
+    with pytest.raises(BadReplyError, match="empty"):
+        await answer(replying(events(chunk(finish="STOP", groundingMetadata={"webSearchQueries": ["a"]}))))
 
 
 async def test_a_second_candidate_is_not_mixed_in() -> None:
