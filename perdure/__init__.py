@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from perdure.activities.declaration import tool
     from perdure.client.client import Client, RunListing
-    from perdure.contracts.agent import AgentSpec, Limits, ToolPolicy
+    from perdure.contracts.agent import AgentSpec, ArgumentRule, Limits, ToolPolicy
     from perdure.contracts.errors import PerdureError, RunFailedError, ToolError
     from perdure.contracts.events import AnyEvent, Position
-    from perdure.contracts.requests import Receipt, RunRequest
+    from perdure.contracts.requests import Receipt, Remember, RunRequest
     from perdure.contracts.state import RunOutput, RunSummary
     from perdure.contracts.tools import CallContext
 
@@ -23,6 +23,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "AgentSpec": "perdure.contracts.agent",
+    "ArgumentRule": "perdure.contracts.agent",
     "AnyEvent": "perdure.contracts.events",
     "CallContext": "perdure.contracts.tools",
     "Client": "perdure.client.client",
@@ -30,6 +31,7 @@ _HOMES = {
     "PerdureError": "perdure.contracts.errors",
     "Position": "perdure.contracts.events",
     "Receipt": "perdure.contracts.requests",
+    "Remember": "perdure.contracts.requests",
     "RunFailedError": "perdure.contracts.errors",
     "RunListing": "perdure.client.client",
     "RunOutput": "perdure.contracts.state",
@@ -43,12 +45,14 @@ _HOMES = {
 __all__ = [
     "AgentSpec",
     "AnyEvent",
+    "ArgumentRule",
     "CallContext",
     "Client",
     "Limits",
     "PerdureError",
     "Position",
     "Receipt",
+    "Remember",
     "RunFailedError",
     "RunListing",
     "RunOutput",

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+from perdure.client.live import Cursor, Snapshot
+from perdure.contracts.activities import LiveText
+from perdure.contracts.events import Retrying, TextArrived
+from perdure.contracts.messages import AssistantMessage, ReasoningPart, TextPart
+
+
+def seen(text: str, *, attempt: int = 1, offset: int = 0, message_id: str = "t1s1", reasoning: str = "") -> Snapshot:
+    live = LiveText(message_id=message_id, attempt=attempt, text=text, text_offset=offset, reasoning=reasoning)
+    return Snapshot(texts=(live,))
+
+
+def pieces(cursor: Cursor, *snapshots: Snapshot) -> list[tuple[int, int, str]]:
+    """Attempt, offset and text of what the cursor gives for these snapshots."""
+    return [
+        (event.attempt, event.offset, event.text)
+        for snapshot in snapshots
+        for event in cursor.advance(snapshot)
+        if isinstance(event, TextArrived)
+    ]
+
+
+def answered(text: str, *, attempt: int = 1, reasoning: str = "") -> AssistantMessage:
+    parts = (ReasoningPart(text=reasoning), TextPart(text=text))
+    return AssistantMessage(message_id="t1s1", parts=parts, model="m", attempt=attempt)
+
+
+def test_each_piece_is_given_once() -> None:
+    cursor = Cursor("run")
+    assert pieces(cursor, seen("one "), seen("one "), seen("one two")) == [(1, 0, "one "), (1, 4, "two")]
+
+
+def test_a_new_attempt_starts_again_at_its_beginning() -> None:
+    cursor = Cursor("run")
+    assert pieces(cursor, seen("half"), seen("wh", attempt=2), seen("whole", attempt=2)) == [
+        (1, 0, "half"),
+        (2, 0, "wh"),
+        (2, 2, "ole"),
+    ]
+
+
+def test_what_an_older_attempt_left_behind_is_not_given_any_more() -> None:
+    cursor = Cursor("run")
+    assert pieces(cursor, seen("whole", attempt=2), seen("half", attempt=1)) == [(2, 0, "whole")]
+
+
+def test_a_window_that_moved_on_leaves_a_gap_that_the_offset_shows() -> None:
+    cursor = Cursor("run")
+    assert pieces(cursor, seen("0123"), seen("89", offset=8)) == [(1, 0, "0123"), (1, 8, "89")]
+
+
+def test_the_recorded_message_brings_the_rest() -> None:
+    cursor = Cursor("run")
+    pieces(cursor, seen("one "))
+    assert [event.text for event in cursor.complete(answered("one two"))] == ["two"]
+
+
+def test_a_message_that_was_never_seen_live_brings_nothing_of_its_own() -> None:
+    assert list(Cursor("run").complete(answered("one two"))) == []
+
+
+def test_a_message_of_a_later_attempt_than_the_seen_one_is_given_whole() -> None:
+    cursor = Cursor("run")
+    pieces(cursor, seen("half"))
+    rest = list(cursor.complete(answered("whole", attempt=2)))
+    assert [(event.attempt, event.offset, event.text) for event in rest] == [(2, 0, "whole")]
+
+
+def test_reasoning_comes_on_a_channel_of_its_own() -> None:
+    cursor = Cursor("run")
+    given = [event for event in cursor.advance(seen("text", reasoning="hm")) if isinstance(event, TextArrived)]
+    assert [(event.channel, event.text) for event in given] == [("reasoning", "hm"), ("text", "text")]
+
+
+def test_a_retry_is_told_once() -> None:
+    cursor = Cursor("run")
+    retry = Snapshot(retries=(Retrying(activity="call_model", attempt=2, reason="overloaded"),))
+    assert [event.kind for event in (*cursor.advance(retry), *cursor.advance(retry))] == ["retrying"]

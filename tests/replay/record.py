@@ -1,0 +1,124 @@
+"""Record histories that later releases must replay. Run it once for a release: ``python -m tests.replay.record``.
+
+It plays each scene on a server of its own and writes the history to ``tests/replay/histories/<version>/<scene>.json``.
+A recorded file is never changed: it stands for runs that are going on somewhere.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import tempfile
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from pathlib import Path
+
+from temporalio.client import Client as TemporalClient
+
+import perdure
+from perdure import Client
+from perdure.testing.exits import leave
+from perdure.testing.script import asks, fails, held, says, script, thinks, together, unless_forced
+from perdure.worker.converter import data_converter
+from tests.server.stage import Stage, worker_here
+from tests.servers import running_server, unique
+
+HISTORIES = Path(__file__).parent / "histories"
+
+Scene = Callable[[Stage], Awaitable[str]]
+
+
+async def plain(stage: Stage) -> str:
+    """Text, reasoning and calls."""
+    run_id = await stage.start(
+        script(together(thinks("Hm."), says("I look."), asks("look", name="a"), asks("look", name="b")), says("Done."))
+    )
+    await stage.client.output(run_id)
+    return run_id
+
+
+async def approvals(stage: Stage) -> str:
+    """An approval, a denial, a question, and messages meanwhile."""
+    calls = together(asks("publish", text="a"), asks("publish", text="b"), asks("ask_human", question="Why?"))
+    run_id = await stage.start(script(calls, says("Done.")))
+    await stage.until_kind(run_id, "question_opened")
+    await stage.client.send(run_id, "By the way.", client_key="k")
+    await stage.client.approve(run_id, "t1s1c1", actor="ada")
+    await stage.client.deny(run_id, "t1s1c2", reason="no", actor="ada")
+    await stage.temporal.get_workflow_handle(run_id).signal("answer", {"answer": "Because."})
+    await stage.client.output(run_id)
+    return run_id
+
+
+async def edited(stage: Stage) -> str:
+    """An edited approval that is remembered, and a call that the grant covers."""
+    run_id = await stage.start(script(asks("publish", text="a"), asks("publish", text="b"), says("Done.")))
+    await stage.until_kind(run_id, "request_opened")
+    remember = perdure.Remember(when=())
+    await stage.client.approve(run_id, "t1s1c1", arguments={"text": "A"}, remember=remember, actor="ada")
+    await stage.client.output(run_id)
+    return run_id
+
+
+async def conversation(stage: Stage) -> str:
+    """Three turns, one of them interrupted, then closed."""
+    stuck = held(says("I begin", " and never end"), stage.folder / "never", after=1)
+    run_id = await stage.start(script(says("Hello."), stuck, says("Bye.")), conversation=True)
+    for turn in (1, 2, 3):
+        if turn == 2:
+            await stage.until_kind(run_id, "text_arrived")
+            await stage.client.interrupt(run_id, turn=2)
+        await _turn(stage, run_id, turn)
+        if turn < 3:
+            await stage.client.send(run_id, f"Message {turn + 1}.")
+    await stage.client.close(run_id)
+    await stage.client.output(run_id)
+    return run_id
+
+
+async def limits(stage: Stage) -> str:
+    """A step limit after retries, invalid calls and a tool that fails."""
+    greedy = unless_forced(asks("stumble", how="badly"), says("That is all."))
+    played = script(fails("overloaded"), asks("nothing"), greedy, repeat_last=True)
+    run_id = await stage.start(played, limits={"steps": 4})
+    await stage.client.output(run_id)
+    return run_id
+
+
+async def canceled(stage: Stage) -> str:
+    """A cancel while a call waits."""
+    run_id = await stage.start(script(asks("publish", text="a"), says("Done.")))
+    await stage.until_kind(run_id, "request_opened")
+    await stage.client.cancel(run_id, reason="enough")
+    await stage.client.output(run_id)
+    return run_id
+
+
+async def _turn(stage: Stage, run_id: str, turn: int) -> None:
+    await stage.until(run_id, lambda event: event.kind == "turn_ended" and event.turn == turn)
+
+
+SCENES: tuple[Scene, ...] = (plain, approvals, edited, conversation, limits, canceled)
+
+
+async def main() -> None:
+    """Record every scene that this version has not recorded yet."""
+    target = HISTORIES / perdure.__version__
+    target.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder, running_server() as address:
+        temporal = await TemporalClient.connect(address, data_converter=data_converter())
+        queue = unique("record")
+        stage = Stage(Client.wrap(temporal, task_queue=queue), temporal, Path(folder), queue)
+        async with worker_here(address, queue, Path(folder), heartbeat_throttle=timedelta(milliseconds=50)):
+            for scene in SCENES:
+                file = target / f"{scene.__name__}.json"
+                if not file.exists():
+                    run_id = await scene(stage)
+                    history = await temporal.get_workflow_handle(run_id).fetch_history()
+                    text = json.dumps(json.loads(history.to_json()), indent=1)
+                    file.write_text(text.replace(folder, "/recorded") + "\n")
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
+    leave(0)
