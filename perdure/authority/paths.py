@@ -91,7 +91,7 @@ def _targets(place: str, part: str, links: Mapping[str, str]) -> Iterable[str]:
     for link, target in links.items():
         parent, name = posixpath.split(link)
         below = link.startswith(f"{place}/")
-        if (TREE in part and below) or ((parent == place or (parent, place) == ("/", "")) and meets(name, part)):
+        if (TREE in part and below) or ((parent == place or (parent, place) == ("/", "")) and meets(part, name)):
             yield target
 
 

@@ -16,7 +16,8 @@ CREDENTIALS = (
     # Environment files of projects.
     ".env", ".env.*", "*.env", ".envrc",
     # Keys.
-    ".ssh/**", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "*.pem", "*.key", "*.p12", "*.pfx", "*.ppk",
+    ".ssh/**", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "*_rsa", "*_dsa", "*_ecdsa", "*_ed25519",
+    "*.pem", "*.key", "*.p12", "*.pfx", "*.ppk",
     "*.keystore", "*.jks", "*.kdbx", ".gnupg/**", "/etc/ssh/ssh_host_*", "/etc/ssl/private/**", "/etc/krb5.keytab",
     "*.keytab",
     # Cloud tools.
@@ -63,6 +64,9 @@ SYSTEM = ("/etc/**", "/usr/**", "/bin/**", "/sbin/**", "/lib*/**", "/boot/**", "
           "/library/**", "/applications/**", "/private/etc/**", "/private/var/**", "/root/**")  # fmt: skip
 SCRATCH = ("/var/tmp/**", "/var/folders/**", "/private/var/folders/**", "/private/tmp/**")
 SSH_SERVER = ("/etc/ssh/sshd_config", "/etc/ssh/sshd_config.d/**")
+RAW_DISKS = tuple(
+    f"/dev/{name}*" for name in ("sd", "hd", "vd", "xvd", "nvme", "disk", "rdisk", "mmcblk", "dm-", "md", "loop")
+)
 MEMORY_DEVICES = ("/dev/mem", "/dev/kmem", "/dev/port", "/proc/kcore", "/proc/kmem", "/proc/*/mem")
 KERNEL = ("/proc/**", "/sys/**")
 CONTAINER_SOCKETS = ("docker.sock", "containerd.sock", "podman.sock", "crio.sock")

@@ -19,6 +19,7 @@ from perdure.authority.protected import (
     CONTROL,
     KERNEL,
     MEMORY_DEVICES,
+    RAW_DISKS,
     SCRATCH,
     SSH_SERVER,
     STARTUP,
@@ -127,6 +128,8 @@ def _disk(capability: Capability, _: MachineFacts) -> bool:
     match capability:
         case WritePath(path=path):
             return path.startswith("/dev/") and not _HARMLESS_DEVICE.match(path)
+        case ReadPath(path=path, extent="content" | "tree"):
+            return covered(path, RAW_DISKS)
         case ExecArgv():
             return match_program("disk", capability)
         case _:

@@ -1,7 +1,8 @@
-"""Measurements of the command analyser: ``python -m tests.bench.commands fuzz|peers|bash [--count N] [--seed N]``.
+"""Measurements of the command analyser: ``python -m tests.bench.commands WHAT [--count N] [--seed N]``.
 
 ``fuzz`` judges made-up inputs and reports crashes and times. ``peers`` compares with two other systems' rules on the
 corpus. ``bash`` lets a real bash, in an empty folder, run what was allowed, and reports what it ran all the same.
+``secrets`` does so with commands that read files, and reports what showed a secret.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from perdure.authority.paths import MachineFacts
 from tests.authority.commands.inputs import anything, thrown_together
 from tests.authority.corpus.lines import ALWAYS_ASK, FACTS, MUST_ASK, MUST_PASS
 from tests.bench.peers import LONG_LIST, SHORT_LIST, cutting_stops, searching_stops
+from tests.bench.secrets import secrets
 
 SLOW = 0.050
 """Seconds of processor time that one command may take."""
@@ -134,7 +136,7 @@ def _run(text: str, workspace: Path, programs: Path) -> None:
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("fuzz", "peers", "bash"))
+    parser.add_argument("what", choices=("fuzz", "peers", "bash", "secrets"))
     parser.add_argument("--count", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=1)
     chosen = parser.parse_args(arguments)
@@ -143,6 +145,8 @@ def main(arguments: list[str]) -> int:
             print(fuzz(chosen.count, chosen.seed))
         case "bash":
             print(bash(chosen.count, chosen.seed))
+        case "secrets":
+            print(secrets(chosen.count, chosen.seed))
         case _:
             print(peers())
     return 0

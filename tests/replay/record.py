@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 from temporalio.client import Client as TemporalClient
 
@@ -94,6 +95,21 @@ async def canceled(stage: Stage) -> str:
     return run_id
 
 
+def _scrubbed(value: Any) -> Any:
+    """The history without what tells of the machine that recorded it: stack traces and identities."""
+    match value:
+        case dict():
+            return {
+                key: "recorded" if key == "identity" else _scrubbed(held)
+                for key, held in value.items()
+                if key not in ("stackTrace", "workerInstanceKey")
+            }
+        case list():
+            return [_scrubbed(item) for item in value]
+        case _:
+            return value
+
+
 async def _turn(stage: Stage, run_id: str, turn: int) -> None:
     await stage.until(run_id, lambda event: event.kind == "turn_ended" and event.turn == turn)
 
@@ -115,8 +131,7 @@ async def main() -> None:
                 if not file.exists():
                     run_id = await scene(stage)
                     history = await temporal.get_workflow_handle(run_id).fetch_history()
-                    text = json.dumps(json.loads(history.to_json()), indent=1)
-                    file.write_text(text.replace(folder, "/recorded") + "\n")
+                    file.write_text(json.dumps(_scrubbed(json.loads(history.to_json())), indent=1) + "\n")
 
 
 if __name__ == "__main__":

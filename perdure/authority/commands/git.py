@@ -55,6 +55,9 @@ _READS = frozenset(
         "verify-tag",
     )
 )
+_UNPACKS = frozenset(("apply", "am", "clean", "checkout-index", "read-tree"))
+"""Subcommands that change whatever their input names, or everything that git does not know."""
+
 _TAKES_PATHS = frozenset(("diff", "grep", "blame", "log", "show", "annotate", "ls-files", "cat-file", "add", "commit"))
 _LISTS: dict[str, re.Pattern[str]] = {
     "branch": re.compile(r"-[avrqi]+\Z|-vv\Z|--(?:all|list|remotes|verbose|show-current|merged|no-merged|contains"
@@ -107,6 +110,7 @@ _CHANGES = frozenset(
         "read-tree",
         "repack",
         "sparse-checkout",
+        "checkout-index",
         "maintenance",
         "replace",
         "request-pull",
@@ -184,6 +188,8 @@ def _subcommand(call: Invocation, name: str, words: tuple[str, ...], shell: Shel
         _hands_on(name, words, shell)
     else:
         free = False
+        if name in _UNPACKS:
+            recorder.write(".", "git", scope, recursive=True)
         if name not in _CHANGES:
             recorder.unknown("code", f"'git {name}' may be an alias")
     _settle(call, recorder, scope, free=free)

@@ -211,27 +211,25 @@ class Walker:
 
     def _redirected(self, node: Node, stdin: Stdin) -> None:
         body = next((child for child in node.named_children if child.type not in _REDIRECTS), None)
-        extra: list[Node] = []
-        after: list[Node] = []
-        piped: list[Node] = []
-        for child in node.named_children:
-            if child.type not in _REDIRECTS:
-                continue
-            found = redirects.follow(child, self.words, self.recorder)
-            stdin = found.stdin or stdin
-            extra += found.words
-            after += found.after
-            piped += found.piped
+        followed = self._followed(node)
+        stdin = next((found.stdin for found in reversed(followed) if found.stdin), stdin)
+        extra = [word for found in followed for word in found.words]
         if body is not None and body.type == "command":
             self._command(body, stdin, extra)
         elif extra:
             raise UnparsableError("words after a redirection")
         elif body is not None:
+            # The grammar gives the redirection of a list's last command to the list: it may open after a 'cd'.
             self._visit(body, stdin)
-        output = self.output
-        if piped:
-            self._pipeline(piped, output if body is not None and body.type == "command" else UNKNOWN_STDIN)
-        self._branch(after, NO_STDIN)
+            self._followed(node)
+        if piped := [stage for found in followed for stage in found.piped]:
+            self._pipeline(piped, self.output if body is not None and body.type == "command" else UNKNOWN_STDIN)
+        self._branch([statement for found in followed for statement in found.after], NO_STDIN)
+
+    def _followed(self, node: Node) -> list[redirects.Followed]:
+        return [
+            redirects.follow(child, self.words, self.recorder) for child in node.children if child.type in _REDIRECTS
+        ]
 
     def _pipeline(self, stages: Sequence[Node], stdin: Stdin) -> None:
         if any(stage.type == "pipeline" for stage in stages):

@@ -143,6 +143,12 @@ def _split(call: Invocation, shell: Shell) -> None:
     shell.recorder.executes(call, shell.scope)
 
 
+def _patch(call: Invocation, shell: Shell) -> None:
+    """``patch`` changes whatever its input names."""
+    shell.recorder.write(".", call.program, shell.scope, recursive=True)
+    shell.recorder.executes(call, shell.scope)
+
+
 def _packs(call: Invocation, shell: Shell) -> None:
     """``gzip`` and its kind replace the files that they are given, unless they only print or list."""
     line = shell.recorder.take_apart(call, _PACK, shell.scope)
@@ -164,5 +170,6 @@ WRITERS: dict[str, Handler] = {
     **dict.fromkeys(("tee", "touch", "mkdir", "truncate", "sponge"), _all_written),
     **dict.fromkeys(("gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "zstd", "unzstd"), _packs),
     "dd": _dd,
+    "patch": _patch,
     "split": _split,
 }

@@ -10,6 +10,7 @@ from perdure.authority.commands import analyse_command, judge_command
 from tests.authority.commands.inputs import PIECES, anything
 from tests.authority.corpus.lines import FACTS
 from tests.bench.commands import SLOW, bash, seconds
+from tests.bench.secrets import secrets
 
 
 def test_no_input_raises_and_what_does_not_parse_asks() -> None:
@@ -59,3 +60,7 @@ def test_a_long_file_in_a_here_document_is_still_read() -> None:
 
     assert judge_command(f"cat > main.cpp <<'EOF'\n{body}EOF\n", FACTS).rule == "command:write"
     assert seconds(f"cat > main.cpp <<'EOF'\n{body}EOF\n") < SLOW
+
+
+def test_bash_reads_no_secret_for_a_command_that_was_allowed() -> None:
+    assert "0 of them leak" in secrets(count=1_500, seed=12)
