@@ -13,7 +13,7 @@ from perdure.activities.toolbox import Toolbox
 from perdure.agents.freeze import freeze
 from perdure.agents.shelf import AgentShelf
 from perdure.contracts.activities import AgentQuery, Patience, ResolvedAgent
-from perdure.contracts.agent import AgentSpec, Limits
+from perdure.contracts.agent import AgentSpec, Limits, ToolPolicy
 from perdure.contracts.errors import InvalidInputError
 from perdure.contracts.names import RESOLVE_AGENT
 
@@ -22,7 +22,8 @@ class AgentActivities:
     """Resolving agents, over the worker's shelf, tools and providers.
 
     ``model``, ``limits`` and ``workspace`` are the worker's own: they count where neither the start nor the agent says
-    anything. ``search_attributes``, ``notifications`` and ``patience`` are handed to the run as they are.
+    anything. ``house_policy`` is the worker's own policy, under which every agent stands. ``search_attributes``,
+    ``notifications`` and ``patience`` are handed to the run as they are.
     """
 
     def __init__(
@@ -36,6 +37,7 @@ class AgentActivities:
         search_attributes: bool,
         limits: Limits | None = None,
         patience: Patience | None = None,
+        house_policy: tuple[ToolPolicy, ...] = (),
         notifications: bool = False,
     ) -> None:
         self._shelf = shelf
@@ -46,6 +48,7 @@ class AgentActivities:
         self._workspace = workspace
         self._search_attributes = search_attributes
         self._patience = patience or Patience()
+        self._house_policy = house_policy
         self._notifications = notifications
 
     @activity.defn(name=RESOLVE_AGENT)
@@ -59,7 +62,7 @@ class AgentActivities:
             model = query.model or spec.model or self._model
             self._providers.open(model)
             limits = _layered(self._limits, spec, query)
-            frozen = freeze(spec, self._toolbox.specs, model, limits=limits, workspace=str(workspace))
+            frozen = freeze(spec, self._toolbox.specs, model, limits, str(workspace), self._house_policy)
             return ResolvedAgent(
                 agent=frozen,
                 search_attributes=self._search_attributes,

@@ -76,7 +76,7 @@ class ModelActivities:
 
     async def _request(self, call: ModelCall) -> ModelRequest:
         agent, messages = await self._transcripts.fetch(call)
-        rendered = render(agent, messages, forced=call.forced)
+        rendered = render(agent, messages, forced=call.forced, nudged=call.nudged)
         return rendered.model_copy(update={"model": call.model, "cache_key": call.run_id})
 
 

@@ -13,25 +13,27 @@ from types import ModuleType
 from perdure.contracts.errors import UnknownToolError, bounded
 
 
-def load_source(source: str, path: str) -> ModuleType:
-    """The module of ``source``, a file (``….py``) or a dotted name, imported once. ``path`` is what a person wrote.
+def load_source(source: str, path: str, *, what: str = "Tool path") -> ModuleType:
+    """The module of ``source``, a file (``….py``) or a dotted name, imported once. ``path`` is what a person wrote, and
+    ``what`` what an error calls it.
 
     A file can import its neighbours, and a dotted name is also looked for in the current folder: both folders are put
     at the end of Python's path. Raises `UnknownToolError` in one line when there is no such thing or its import fails.
     """
-    return _load_file(Path(source), path) if source.endswith(".py") else _load_module(source, path)
+    named = f"{what} {path!r}"
+    return _load_file(Path(source), named) if source.endswith(".py") else _load_module(source, named)
 
 
-def _load_file(file: Path, path: str) -> ModuleType:
+def _load_file(file: Path, named: str) -> ModuleType:
     where = file.expanduser().resolve()
     if not where.is_file():
-        raise UnknownToolError(f"Tool path {path!r}: there is no file {where}.")
+        raise UnknownToolError(f"{named}: there is no file {where}.")
     name = f"perdure_tools_{where.stem}_{hashlib.sha256(bytes(where)).hexdigest()[:8]}"
     if name in sys.modules:
         return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, where)
     if spec is None or spec.loader is None:
-        raise UnknownToolError(f"Tool path {path!r}: {where} is no Python file.")
+        raise UnknownToolError(f"{named}: {where} is no Python file.")
     _look_in(where.parent)
     module = importlib.util.module_from_spec(spec)
     # Dataclasses and pydantic look the module up by its name while it is being imported.
@@ -40,22 +42,22 @@ def _load_file(file: Path, path: str) -> ModuleType:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - the file is somebody's: it may raise anything
         del sys.modules[name]
-        raise UnknownToolError(_failed(path, error, str(where))) from None
+        raise UnknownToolError(_failed(named, error, str(where))) from None
     return module
 
 
-def _load_module(name: str, path: str) -> ModuleType:
+def _load_module(name: str, named: str) -> ModuleType:
     _look_in(Path.cwd())
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
             raise UnknownToolError(
-                f"Tool path {path!r}: there is no module {error.name!r}, neither installed nor in {Path.cwd()}."
+                f"{named}: there is no module {error.name!r}, neither installed nor in {Path.cwd()}."
             ) from None
-        raise UnknownToolError(_failed(path, error)) from None
+        raise UnknownToolError(_failed(named, error)) from None
     except (Exception, SystemExit) as error:  # noqa: BLE001 - the module is somebody's: it may raise anything
-        raise UnknownToolError(_failed(path, error)) from None
+        raise UnknownToolError(_failed(named, error)) from None
 
 
 def _look_in(folder: Path) -> None:
@@ -63,7 +65,7 @@ def _look_in(folder: Path) -> None:
         sys.path.append(str(folder))
 
 
-def _failed(path: str, error: BaseException, file: str | None = None) -> str:
+def _failed(named: str, error: BaseException, file: str | None = None) -> str:
     if isinstance(error, SyntaxError):
         place, reason = f"{error.filename}:{error.lineno}", error.msg
     else:
@@ -71,6 +73,6 @@ def _failed(path: str, error: BaseException, file: str | None = None) -> str:
         own = [frame for frame in frames if frame.filename == file] or [
             frame for frame in frames if "importlib" not in frame.filename and frame.filename != __file__
         ]
-        place, reason = (f"{own[-1].filename}:{own[-1].lineno}" if own else path), str(error)
+        place, reason = (f"{own[-1].filename}:{own[-1].lineno}" if own else named), str(error)
     said = " ".join(reason.split())
-    return bounded(f"Tool path {path!r} cannot be imported: {place}: {type(error).__name__}: {said}")
+    return bounded(f"{named} cannot be imported: {place}: {type(error).__name__}: {said}")

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import StringConstraints, ValidationError
+from pydantic import JsonValue, StringConstraints, ValidationError
 
 from perdure.agents.frontmatter import Head, Key, PlacedError, read_head
-from perdure.contracts.agent import AgentSpec, Limits, PolicyWord, ToolPolicy
+from perdure.agents.policies import MisfitError, read_policy
+from perdure.contracts.agent import AgentSpec, Limits, ToolPolicy, Waiting
+from perdure.contracts.durations import Duration
 from perdure.contracts.errors import AgentFileError
-from perdure.contracts.record import FileRecord
+from perdure.contracts.record import FileRecord, Record
 
 MOST_BYTES = 1024 * 1024
 UTF8_MARK = "\ufeff"
@@ -22,13 +24,24 @@ Word = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=r"
 ModelName = Annotated[str, StringConstraints(max_length=200, pattern=r"^[^:\s]+:\S+$")]
 
 
+class _Waiting(Record):
+    deadline: Duration | None = None
+    default: Literal["deny", "approve"] = "deny"
+    remind: Duration | None = None
+
+
 class _Head(FileRecord):
     name: Word | None = None
     description: str = ""
     model: ModelName | None = None
     tools: tuple[Word, ...] | None = None
-    policy: dict[Word, PolicyWord] = {}
+    policy: dict[Word, JsonValue] = {}
+    waiting: _Waiting = _Waiting()
     limits: Limits = Limits()
+
+
+_NESTED: dict[Key, type[Record]] = {"waiting": _Waiting, "limits": Limits}
+"""The keys that hold keys of their own. A policy's are checked where it is read: there a typing error is no warning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +123,8 @@ def parse_agent(file: Path, text: str) -> AgentFile:
         prompt=head.body,
         model=checked.model,
         tools=checked.tools,
-        policy=tuple(ToolPolicy(tool=tool, word=word) for tool, word in checked.policy.items()),
+        policy=_policy(head, checked.policy),
+        waiting=_waiting(head, checked.waiting),
         limits=checked.limits,
     )
     warnings = [_unknown_key(file, path, head) for path in sorted(unknown, key=lambda path: head.key_places[path])]
@@ -121,22 +135,39 @@ def parse_agent(file: Path, text: str) -> AgentFile:
     return AgentFile(file, spec, tuple(warnings))
 
 
+def _policy(head: Head, written: dict[str, JsonValue]) -> tuple[ToolPolicy, ...]:
+    try:
+        return read_policy(written)
+    except MisfitError as error:
+        path = ("policy", *error.path)
+        place = head.key_places.get(path, (1, 1)) if "is unknown" in str(error) else head.place(path)
+        raise PlacedError(place, f"{_dotted(path)} {error}.") from None
+
+
+def _waiting(head: Head, written: _Waiting) -> Waiting:
+    if written.remind and (written.deadline is None or written.remind >= written.deadline):
+        raise PlacedError(head.place(("waiting", "remind")), "waiting.remind should be shorter than waiting.deadline.")
+    if written.default == "approve" and written.deadline is None:
+        raise PlacedError(head.place(("waiting", "default")), "waiting.default says what holds after waiting.deadline.")
+    return Waiting(deadline=written.deadline, default=written.default, remind=written.remind)
+
+
 def _unknown(path: tuple[Key, ...]) -> bool:
     match path:
         case (key,):
             return key not in _Head.model_fields
-        case ("limits", key):
-            return key not in Limits.model_fields
+        case (outer, key) if outer in _NESTED:
+            return key not in _NESTED[outer].model_fields
         case _:
             return False
 
 
 def _unknown_key(file: Path, path: tuple[Key, ...], head: Head) -> Problem:
-    known = list(_Head.model_fields if len(path) == 1 else Limits.model_fields)
+    known = list((_Head if len(path) == 1 else _NESTED[path[0]]).model_fields)
     near = difflib.get_close_matches(str(path[-1]), known, n=1)
     hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}."
     line, column = head.key_places[path]
-    return Problem(file, line, column, f"The key {'.'.join(map(str, path))!r} is unknown and ignored: {hint}")
+    return Problem(file, line, column, f"The key {_dotted(path)!r} is unknown and ignored: {hint}")
 
 
 def _unfit(head: Head, error: ValidationError) -> PlacedError:
@@ -151,8 +182,13 @@ def _unfit(head: Head, error: ValidationError) -> PlacedError:
             said = "should be a list, as in [read_file, list_dir]"
         case "dict_type" | "model_type", _:
             said = "should be lines of `key: value`"
+        case "time_delta_type" | "time_delta_parsing" | "greater_than", ("waiting", *_):
+            said = "should be a duration such as 30s, 5m, 2h or 1d"
         case _:
             said = first["msg"].removeprefix("Input ")
     more = f" ({len(others)} more to mend)" if others else ""
-    named = ".".join(str(part) for part in path if part != "[key]")
-    return PlacedError(head.place(path), f"{named} {said[0].lower()}{said[1:]}{more}.")
+    return PlacedError(head.place(path), f"{_dotted(path)} {said[0].lower()}{said[1:]}{more}.")
+
+
+def _dotted(path: tuple[Key, ...]) -> str:
+    return ".".join(str(part) for part in path if part != "[key]")

@@ -5,9 +5,10 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-from perdure.contracts.agent import AgentSpec, FrozenAgent, Limits
+from perdure.agents.policies import misfit
+from perdure.contracts.agent import AgentSpec, FrozenAgent, Limits, ToolPolicy
 from perdure.contracts.digests import digest_of
-from perdure.contracts.errors import UnknownToolError
+from perdure.contracts.errors import InvalidInputError, UnknownToolError
 from perdure.contracts.tools import ToolSpec
 
 
@@ -17,17 +18,19 @@ def freeze(
     model: str,
     limits: Limits | None = None,
     workspace: str = ".",
+    house_policy: tuple[ToolPolicy, ...] = (),
 ) -> FrozenAgent:
     """``spec`` as one run keeps it, with every served tool written out, and a digest over all of it.
 
     The scope says which of the tools the agent may call: without one it may call all, and those outside are kept so
     that authority can tell a tool that is out of scope from one that nobody knows. ``limits`` replaces the agent's own
-    when given. Raises `UnknownToolError` when the scope or the policy names a tool that is not served: a policy for a
-    misspelt name would silently not hold.
+    when given. ``house_policy`` is the worker's own policy. Raises `UnknownToolError` when the scope or the policy
+    names a tool that is not served (a policy for a misspelt name would silently not hold), and `InvalidInputError` for
+    a rule that could never do what it says.
     """
     served = {tool.name: tool for tool in served_tools}
-    _check(spec.name, "tools", spec.tools or (), served)
-    _check(spec.name, "policy", (policy.tool for policy in spec.policy), served)
+    _check(f"The agent {spec.name!r}", "tools", spec.tools or (), served)
+    check_policy(f"The agent {spec.name!r}", spec.policy, served_tools)
     scope = None if spec.tools is None else tuple(dict.fromkeys(spec.tools))
     frozen = FrozenAgent(
         name=spec.name,
@@ -36,6 +39,8 @@ def freeze(
         tools=served_tools,
         scope=scope,
         policy=spec.policy,
+        house_policy=house_policy,
+        waiting=spec.waiting,
         limits=limits or spec.limits,
         workspace=workspace,
     )
@@ -47,12 +52,25 @@ def agent_digest(agent: FrozenAgent) -> str:
     return digest_of(agent.model_dump(mode="json", exclude={"digest"}))
 
 
-def _check(agent: str, key: str, names: Iterable[str], served: dict[str, ToolSpec]) -> None:
+def check_policy(whose: str, policy: tuple[ToolPolicy, ...], served_tools: tuple[ToolSpec, ...]) -> None:
+    """Check that each rule can do what it says, and that the tools that it names are served.
+
+    A pattern speaks of whatever tools there are, so it may fit none. ``whose`` begins the sentence of an error. Raises
+    `UnknownToolError` and `InvalidInputError`.
+    """
+    served = {tool.name: tool for tool in served_tools}
+    _check(whose, "policy", (rule.tool for rule in policy if "*" not in rule.tool), served)
+    for rule in policy:
+        if fault := misfit(rule):
+            raise InvalidInputError(f"{whose} has a rule for {rule.tool!r} under 'policy' that {fault}.")
+
+
+def _check(whose: str, key: str, names: Iterable[str], served: dict[str, ToolSpec]) -> None:
     for name in names:
         if name not in served:
             near = difflib.get_close_matches(name, served, n=1)
             hint = f"Did you mean {near[0]!r}? " if near else ""
             raise UnknownToolError(
-                f"The agent {agent!r} names the tool {name!r} under {key!r}, which this worker does not serve. "
+                f"{whose} names the tool {name!r} under {key!r}, which this worker does not serve. "
                 f"{hint}Served tools: {', '.join(served) or 'none'}."
             )

@@ -1,80 +1,144 @@
 """Judge: one verdict for every call of a reply. The strictest rule wins, and each verdict names the rule that gave it.
 
-In order: unknown tool, scope, arguments, then the strictest of safety rules and policy (or, without one, effect); then
-what a human approved, the mode, and whether anybody can be asked at all. ``docs/authority.md`` has the whole table.
+In order: unknown tool, scope, arguments, then the strictest of safety rules, the agent's and the house's policy (or,
+without either, effect); then what humans approved, grants, the mode, and whether anybody can be asked at all.
+``docs/authority.md`` has the whole table.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+
+from perdure.authority.approval import approval_of, approved, defaulted, joined, shortfall
 from perdure.authority.arguments import arguments_verdict
+from perdure.authority.grants import covering
+from perdure.authority.matching import Subject
 from perdure.authority.paths import MachineFacts
-from perdure.authority.policy import Finding, policy_finding, policy_word
+from perdure.authority.policy import ANYBODY, Finding, Resolutions, effect_finding, policy_finding
 from perdure.authority.reach import safety_verdict
-from perdure.authority.scope import meant, scope_verdict, unknown_verdict
+from perdure.authority.scope import meant, scope_verdict, shown, unknown_verdict
 from perdure.contracts.activities import Judgement, JudgeRequest, ProposedCall
-from perdure.contracts.approvals import CallVerdict, Response, Verdict
+from perdure.contracts.approvals import CallVerdict, Verdict
 from perdure.contracts.digests import digest_of
 from perdure.contracts.errors import bounded
 from perdure.contracts.tools import ToolSpec
 
-
-def judge(request: JudgeRequest, facts: MachineFacts) -> Judgement:
-    """The verdicts on all calls of the request, in order. Never raises: a call that cannot be judged asks."""
-    return Judgement(verdicts=tuple(_judged(call, request, facts) for call in request.calls))
+NOTHING_RESOLVED: Mapping[str, Resolutions] = {}
 
 
-def _judged(call: ProposedCall, request: JudgeRequest, facts: MachineFacts) -> CallVerdict:
+def judge(
+    request: JudgeRequest, facts: MachineFacts, resolutions: Mapping[str, Resolutions] = NOTHING_RESOLVED
+) -> Judgement:
+    """The verdicts on all calls of the request, in order. Never raises: a call that cannot be judged asks.
+
+    ``resolutions`` are by call id what dynamic resolvers said of it (`perdure.authority.resolvers.consultations` names
+    those that must be asked); one that was not asked makes the call ask.
+    """
+    return Judgement(
+        verdicts=tuple(_judged(call, request, facts, resolutions.get(call.part.call_id, {})) for call in request.calls)
+    )
+
+
+def _judged(call: ProposedCall, request: JudgeRequest, facts: MachineFacts, resolutions: Resolutions) -> CallVerdict:
     part = call.part
     tool = meant(part.tool, request.tools, request.scope)
     name = tool.name if tool else part.tool
     digest = digest_of({"tool": name, "arguments": part.arguments})
     try:
-        finding = _finding(call, tool, request, facts)
+        finding = _finding(call, tool, request, facts, resolutions)
+        verdict = _heard(finding, call, digest, tool, request, facts)
     except Exception as error:  # noqa: BLE001 - whatever fails (a foreign schema, a rule), nobody has cleared the call
         why = f"The call could not be judged ({type(error).__name__}: {error})."
-        finding = Finding(Verdict(decision="ask", rule="error", reason=bounded(why)), firm=True)
+        finding = Finding(Verdict(decision="ask", rule="error", reason=bounded(why), firm=True))
+        verdict = _heard(finding, call, digest, None, request, facts)
     return CallVerdict(
         call_id=part.call_id,
-        verdict=_heard(finding, call.response, digest, request),
+        verdict=verdict,
         digest=digest,
         tool=name if name != part.tool else "",
         round=call.round,
+        approval=finding.approval if verdict.decision == "ask" else ANYBODY,
     )
 
 
-def _finding(call: ProposedCall, tool: ToolSpec | None, request: JudgeRequest, facts: MachineFacts) -> Finding:
+def _finding(
+    call: ProposedCall,
+    tool: ToolSpec | None,
+    request: JudgeRequest,
+    facts: MachineFacts,
+    resolutions: Resolutions,
+) -> Finding:
     if tool is None:
         return Finding(unknown_verdict(call.part.tool, request.tools, request.scope))
     unfit = scope_verdict(tool, request.tools, request.scope) or arguments_verdict(call.part, tool)
     if unfit:
         return Finding(unfit)
+    subject = Subject(tool, call.part.arguments or {}, facts)
+    layers = (
+        policy_finding(subject, request.policy, resolutions),
+        policy_finding(subject, request.house_policy, resolutions, layer="house policy"),
+    )
+    findings = [finding for finding in layers if finding is not None]
     if tool.handler == "human":
-        return _question(tool, request)
+        return _question(findings, request)
     safety = safety_verdict(tool, call.part.arguments or {}, facts)
-    findings = [Finding(safety, firm=True)] if safety else []
-    return max([*findings, policy_finding(tool, request.policy)], key=lambda finding: finding.strictness)
+    said = [Finding(safety.model_copy(update={"firm": True}))] if safety else []
+    return _strictest([*said, *(findings or [effect_finding(tool)])], tool, request.user)
 
 
-def _question(tool: ToolSpec, request: JudgeRequest) -> Finding:
-    if policy_word(request.policy, tool.name) == "deny":
-        return policy_finding(tool, request.policy)
+def _strictest(findings: list[Finding], tool: ToolSpec, starter: str) -> Finding:
+    """The strictest finding. Who approves must satisfy every one that asks."""
+    strictest = max(findings, key=lambda finding: finding.strictness)
+    if strictest.verdict.decision != "ask":
+        return Finding(strictest.verdict)
+    approval = joined((finding.approval for finding in findings if finding.verdict.decision == "ask"), starter)
+    if approval is None:
+        why = f"Nobody may approve {shown(tool.name)}: its rules admit fewer people than they need."
+        return Finding(Verdict(decision="deny", rule="policy", reason=f"{why} {strictest.verdict.reason}"))
+    return replace(strictest, approval=approval)
+
+
+def _question(findings: list[Finding], request: JudgeRequest) -> Finding:
+    denied = next((finding for finding in findings if finding.verdict.decision == "deny"), None)
+    if denied:
+        return Finding(denied.verdict)
     if request.humans == "none":
         return Finding(_no_human("The tool asks a person."))
     return Finding(Verdict(decision="allow", rule="question", reason="Asking a person has no effect of its own."))
 
 
-def _heard(finding: Finding, response: Response | None, digest: str, request: JudgeRequest) -> Verdict:
-    """The verdict once people and the mode are heard: neither can lift a denial."""
-    verdict = finding.verdict.model_copy(update={"firm": finding.firm})
+def _heard(
+    finding: Finding,
+    call: ProposedCall,
+    digest: str,
+    tool: ToolSpec | None,
+    request: JudgeRequest,
+    facts: MachineFacts,
+) -> Verdict:
+    """The verdict once people, grants and the mode are heard: none of them lifts a denial."""
+    verdict = finding.verdict
     if verdict.decision == "deny":
         return verdict
-    if response is not None and response.decision == "approve" and response.digest == digest:
-        by = f" by {response.actor}" if response.actor else ""
-        return Verdict(decision="allow", rule="approved", reason=f"Approved{by}: {verdict.reason}")
+    said = approval_of(call, digest)
+    if said is not None:
+        if said.by_deadline:
+            return defaulted(said, verdict)
+        lacking = shortfall(said, call, finding, request.user)
+        if not lacking:
+            return approved(said, verdict)
+        verdict = verdict.model_copy(update={"reason": bounded(f"{lacking} {verdict.reason}")})
     if verdict.decision == "allow":
-        return verdict
-    if request.mode == "auto" and not finding.firm:
-        return Verdict(decision="allow", rule="mode", reason=f"The mode is auto: {verdict.reason}")
+        return finding.verdict
+    if request.grants and tool is not None and not verdict.firm:
+        subject = Subject(tool, call.part.arguments or {}, facts)
+        grant = covering(request.grants, subject, finding.approval, starter=request.user, at=request.at)
+        if grant is not None:
+            by = f" by {grant.actor}" if grant.actor else ""
+            why = f"Covered by the grant {grant.grant_id}{by}: {finding.verdict.reason}"
+            return Verdict(decision="allow", rule="grant", reason=bounded(why))
+    if request.mode == "auto" and not verdict.firm:
+        return Verdict(decision="allow", rule="mode", reason=bounded(f"The mode is auto: {finding.verdict.reason}"))
     return _no_human(verdict.reason) if request.humans == "none" else verdict
 
 

@@ -15,13 +15,15 @@ from perdure.contracts.tools import ToolSpec
 class Draft:
     """A model request in the making.
 
-    ``agent`` and ``forced`` are what the request is for; a processor reads them and returns a draft with other
-    ``system``, ``messages`` or ``tools``. ``forced`` asks for the answer now, without tools.
+    ``agent``, ``forced`` and ``nudged`` are what the request is for; a processor reads them and returns a draft with
+    other ``system``, ``messages`` or ``tools``. ``forced`` asks for the answer now, without tools. ``nudged`` is for a
+    model that repeats itself.
     """
 
     agent: FrozenAgent
     messages: tuple[Message, ...]
     forced: bool = False
+    nudged: bool = False
     system: str = ""
     tools: tuple[ToolSpec, ...] = ()
 

@@ -20,6 +20,11 @@ GUIDANCE = (
     "know: give the result as far as it goes, and say plainly what is left undone."
 )
 
+NUDGE = (
+    "You have made the same tool calls several times and got the same results each time. Making them again will bring "
+    "nothing new: use what you have, try something else, or say what keeps you from going on."
+)
+
 
 def _system_prompt(draft: Draft) -> Draft:
     return append_system(draft, draft.agent.prompt)
@@ -36,6 +41,11 @@ def _force_answer(draft: Draft) -> Draft:
     return append_tail(draft, "guidance", GUIDANCE) if draft.forced else draft
 
 
+def _nudge(draft: Draft) -> Draft:
+    # Whoever must answer now cannot repeat anything any more.
+    return append_tail(draft, "nudge", NUDGE) if draft.nudged and not draft.forced else draft
+
+
 PIPELINE: tuple[Processor, ...] = (
     Processor("drop_placeholders", drop_placeholders),
     Processor("mend_arguments", mend_arguments),
@@ -43,6 +53,7 @@ PIPELINE: tuple[Processor, ...] = (
     Processor("system_prompt", _system_prompt),
     Processor("offer_tools", _offer_tools),
     Processor("force_answer", _force_answer),
+    Processor("nudge", _nudge),
 )
 
 
@@ -61,11 +72,13 @@ def render(
     messages: tuple[Message, ...],
     *,
     forced: bool = False,
+    nudged: bool = False,
     pipeline: tuple[Processor, ...] = PIPELINE,
 ) -> ModelRequest:
     """The request for the agent's next reply to this transcript.
 
-    ``forced`` asks for the answer now: no tools, and guidance as a last synthetic user message. Raises RenderError.
+    ``forced`` asks for the answer now: no tools, and guidance as a last synthetic user message. ``nudged`` tells the
+    model, in the same place, that it repeats itself. Raises RenderError.
     """
-    draft = process(Draft(agent=agent, messages=messages, forced=forced), pipeline)
+    draft = process(Draft(agent=agent, messages=messages, forced=forced, nudged=nudged), pipeline)
     return ModelRequest(model=agent.model, system=draft.system, messages=draft.messages, tools=draft.tools)

@@ -33,7 +33,8 @@ class ModelAttempts:
         """The message, or why there is none after all attempts. Stopped, it is what had come, marked."""
         attempt = Attempt(self._call, 1)
         try:
-            request = render(agent, messages[: self._call.revision], forced=self._call.forced)
+            call = self._call
+            request = render(agent, messages[: call.revision], forced=call.forced, nudged=call.nudged)
         except PerdureError as error:
             return error.failure()
         for number in range(1, MODEL_ATTEMPTS + 1):

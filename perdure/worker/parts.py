@@ -10,8 +10,12 @@ import platformdirs
 
 from perdure.activities.builtin import builtin_tools
 from perdure.activities.notify import CommandHook, Hook, WebhookHook
+from perdure.activities.resolvers import Resolvers, load_resolvers
 from perdure.activities.toolbox import Toolbox, load_tools
+from perdure.agents.freeze import check_policy
 from perdure.agents.shelf import AgentShelf
+from perdure.contracts.agent import ToolPolicy
+from perdure.contracts.errors import InvalidSettingsError
 from perdure.providers.choice import Choice, choose_model
 from perdure.providers.registry import ProviderRegistry
 from perdure.worker.settings import APPLICATION, Settings
@@ -26,20 +30,35 @@ class Parts:
     shelf: AgentShelf
     providers: ProviderRegistry
     choice: Choice
+    resolvers: Resolvers
 
 
 async def gather_parts(settings: Settings, environ: Mapping[str, str]) -> Parts:
     """Find and check all parts. Loading tools imports their modules; local model servers are asked when nothing else
     names a model.
 
-    Raises UnknownToolError for a tool path that leads nowhere, UnknownModelError or KeyMissingError for a model that
-    cannot be used.
+    Raises UnknownToolError for a tool path that leads nowhere, InvalidSettingsError for such a resolver, both also when
+    the house policy names what is not served, and UnknownModelError or KeyMissingError for a model that cannot be used.
     """
     toolbox = load_tools(settings.tools, builtin=builtin_tools())
+    resolvers = load_resolvers(settings.resolvers)
+    check_policy("The house policy", settings.policy, toolbox.specs)
+    check_resolvers(settings.policy, resolvers)
     providers = ProviderRegistry(settings.provider_settings, environ)
     choice = await choose_model(settings.model, environ, settings.provider_settings)
     providers.open(choice.model)
-    return Parts(toolbox, AgentShelf(settings.agents), providers, choice)
+    return Parts(toolbox, AgentShelf(settings.agents), providers, choice, resolvers)
+
+
+def check_resolvers(policy: tuple[ToolPolicy, ...], resolvers: Resolvers) -> None:
+    """Check that the house policy names only resolvers of the settings. Raises InvalidSettingsError."""
+    for rule in policy:
+        if rule.resolver and rule.resolver not in resolvers.names:
+            listed = ", ".join(resolvers.names) or "none"
+            raise InvalidSettingsError(
+                f"The house policy names the resolver {rule.resolver!r} for {rule.tool!r}, which is not among "
+                f"the setting `resolvers`: {listed}."
+            )
 
 
 def hooks_of(settings: Settings, environ: Mapping[str, str]) -> tuple[Hook, ...]:
@@ -55,7 +74,8 @@ def hooks_of(settings: Settings, environ: Mapping[str, str]) -> tuple[Hook, ...]
 
 def control_paths(settings: Settings) -> tuple[Path, ...]:
     """Our own files and folders: whoever changes them changes agents, tools, policies and settings."""
-    tool_files = (f"{stem}.py" for path in settings.tools if (stem := path.rpartition(".py")[0]))
+    code = (*settings.tools, *settings.resolvers)
+    tool_files = (f"{stem}.py" for path in code if (stem := path.rpartition(".py")[0]))
     return (
         *settings.agents,
         settings.data_dir,

@@ -15,8 +15,10 @@ from typing import Annotated, Any, Literal
 import platformdirs
 from pydantic import AfterValidator, BeforeValidator, ByteSize, DirectoryPath, Field, FilePath, SecretStr
 
+from perdure.agents.policies import read_policy
 from perdure.contracts.activities import Patience
-from perdure.contracts.agent import DEFAULT_IDLE_TIMEOUT, Limits
+from perdure.contracts.agent import DEFAULT_IDLE_TIMEOUT, Limits, ToolPolicy
+from perdure.contracts.durations import Duration
 from perdure.contracts.names import DEFAULT_TASK_QUEUE
 from perdure.contracts.record import FileRecord
 from perdure.providers.catalogue import Endpoint, ProviderSettings
@@ -24,21 +26,6 @@ from perdure.providers.catalogue import Endpoint, ProviderSettings
 APPLICATION = "perdure"
 DEFAULT_PORT = 7233
 """Where Temporal's own tools look for a server on this machine."""
-
-UNITS = {
-    "ms": timedelta(milliseconds=1),
-    "s": timedelta(seconds=1),
-    "m": timedelta(minutes=1),
-    "h": timedelta(hours=1),
-    "d": timedelta(days=1),
-}
-DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)")
-
-
-def read_duration(value: Any) -> Any:
-    """``250ms``, ``30s``, ``5m``, ``24h`` or ``30d`` as a timedelta; anything else is left to pydantic."""
-    match = DURATION.fullmatch(value.strip()) if isinstance(value, str) else None
-    return float(match[1]) * UNITS[match[2]] if match else value
 
 
 def read_list(value: Any) -> Any:
@@ -63,12 +50,17 @@ def read_table(value: Any) -> Any:
     return json.loads(value) if isinstance(value, str) else value
 
 
+def read_rules(value: Any) -> Any:
+    """A table of rules, or its JSON, as rules. Raises ValueError saying what is wrong where."""
+    value = read_table(value)
+    return read_policy(value) if isinstance(value, dict) else value
+
+
 def full_path(value: Any) -> Any:
     """A path with ``~`` replaced by the home folder, absolute."""
     return Path(value).expanduser().absolute() if isinstance(value, str | Path) else value
 
 
-Duration = Annotated[timedelta, BeforeValidator(read_duration), Field(gt=timedelta(0))]
 FullPath = Annotated[Path, BeforeValidator(full_path)]
 File = Annotated[FilePath, BeforeValidator(full_path)]
 Folder = Annotated[DirectoryPath, BeforeValidator(full_path)]
@@ -155,6 +147,14 @@ class Settings(FileRecord):
         "folders",
         "Folders with agent files, separated by commas; the first that has a name wins.",
         "agents, and agents in the user's config folder",
+    )
+    policy: Annotated[tuple[ToolPolicy, ...], BeforeValidator(read_rules)] = setting(
+        (),
+        "a table of tools with a word or rules each",
+        "Policy that holds beside each agent's own; the stricter counts.",
+    )
+    resolvers: Annotated[tuple[str, ...], BeforeValidator(read_list)] = setting(
+        (), "module:function or file paths", "Functions that policies may name as resolvers, separated by commas."
     )
     workspace: Folder = setting(
         Path.cwd, "a folder that exists", "Folder that file tools and commands work in.", "the working folder"

@@ -19,6 +19,7 @@ from dotenv.parser import parse_stream
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from perdure.agents.policies import MisfitError
 from perdure.contracts.errors import InvalidSettingsError
 from perdure.providers.catalogue import Endpoint
 from perdure.worker.settings import APPLICATION, Settings
@@ -134,7 +135,10 @@ def read_toml(path: Path) -> tuple[Source, ...]:
 
 
 def checked(sources: list[Source]) -> Settings:
-    """One `Settings` of all sources, the first that has a value before the others; provider tables join by name."""
+    """One `Settings` of all sources, the first that has a value before the others; tables join by name.
+
+    In a table the entries of the first source come first: of a policy's rules the first counts.
+    """
     merged: dict[str, Any] = {}
     origins: dict[str, Source] = {}
     for source in reversed(sources):
@@ -142,13 +146,15 @@ def checked(sources: list[Source]) -> Settings:
             if name not in Settings.model_fields:
                 continue
             known = merged.get(name)
-            merged[name] = {**known, **value} if isinstance(known, dict) and isinstance(value, dict) else value
+            merged[name] = {**value, **known, **value} if isinstance(known, dict) and isinstance(value, dict) else value
             origins[name] = source
     try:
         return Settings(**merged)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         path = tuple(str(part) for part in first["loc"])
+        if isinstance(misfit := first.get("ctx", {}).get("error"), MisfitError):
+            path += tuple(str(part) for part in misfit.path)
         raise InvalidSettingsError(sentence(origins[path[0]].label(path), path, first)) from None
 
 
@@ -160,6 +166,9 @@ def sentence(label: str, path: tuple[str, ...], error: ErrorDetails) -> str:
     if name == "providers":
         fields = ", ".join(Endpoint.model_fields)
         return f"{label}: {error['msg'].removeprefix('Value error, ')}. A provider is a table of {fields}."
+    if name == "policy":
+        said = error["msg"].removeprefix("Value error, ")
+        return f"{label} {said}." if len(path) > 1 else f"{label}: {said}. It is {extra.get('expects', '')}."
     value = error["input"]
     shown = repr(str(value) if isinstance(value, Path) else value)[:SHOWN]
     stated = "has a value that cannot be used" if "Secret" in str(info.annotation) else f"is {shown}"

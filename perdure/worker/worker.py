@@ -61,11 +61,18 @@ def build_worker(client: Client, settings: Settings, parts: Parts, *, search_att
         workspace=settings.workspace,
         limits=settings.limits,
         patience=settings.patience,
+        house_policy=settings.policy,
         search_attributes=search_attributes,
         notifications=bool(hooks),
     )
     transcripts = TranscriptCache(RunQuery(client), max_bytes=settings.transcript_cache)
-    authority = AuthorizeActivity(home=Path.home(), user=user_name(), control_paths=control_paths(settings))
+    authority = AuthorizeActivity(
+        home=Path.home(),
+        user=user_name(),
+        control_paths=control_paths(settings),
+        resolvers=parts.resolvers,
+        grants=books,
+    )
     return Worker(
         client,
         task_queue=settings.task_queue,

@@ -11,8 +11,9 @@ from pydantic import ByteSize, SecretStr, ValidationError
 
 from perdure.contracts.activities import Patience
 from perdure.contracts.agent import Limits
+from perdure.contracts.durations import UNITS
 from perdure.providers.catalogue import ProviderSettings
-from perdure.worker.settings import UNITS, Settings
+from perdure.worker.settings import Settings
 from perdure.worker.sources import load_settings
 
 MANUAL = Path(__file__).parent.parent.parent / "docs" / "settings.md"

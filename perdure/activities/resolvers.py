@@ -1,0 +1,148 @@
+"""Dynamic resolvers: functions of the worker that say what holds for a call, where a policy names them.
+
+A policy may come from anybody who starts a run, so it can only name what the worker's settings list: nothing is
+imported because a policy says so. A resolver that fails, is slow or is unknown says nothing, and the call asks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, get_args
+
+from pydantic import JsonValue
+
+from perdure.activities.sources import load_source
+from perdure.activities.threads import in_thread
+from perdure.authority.policy import Resolution
+from perdure.authority.resolvers import Consultation
+from perdure.contracts.activities import JudgeRequest
+from perdure.contracts.agent import Humans, Mode, PolicyWord
+from perdure.contracts.errors import InvalidSettingsError, UnknownToolError
+
+RESOLVER_DEADLINE = timedelta(seconds=2)
+"""How long a resolver may take: updates and queries of the run wait for it."""
+
+MAX_HANGING = 4
+"""Calls of one resolver that may be hanging before it is asked no more: nothing can stop a thread."""
+
+WORDS: tuple[PolicyWord, ...] = get_args(PolicyWord)
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyContext:
+    """What a resolver is told beside the tool and the arguments: about the run, and the time (UTC)."""
+
+    run_id: str
+    call_id: str
+    agent: str
+    user: str
+    mode: Mode
+    humans: Humans
+    workspace: str
+    at: datetime | None
+
+
+ResolverFunction = Callable[[str, dict[str, JsonValue], PolicyContext], PolicyWord]
+"""``(tool, arguments, context) -> "allow" | "ask" | "always_ask" | "deny"``, called in a thread of its own."""
+
+
+class Resolvers:
+    """The resolvers that a worker serves, by the name under which policies know them."""
+
+    def __init__(
+        self, functions: dict[str, ResolverFunction] | None = None, *, deadline: timedelta = RESOLVER_DEADLINE
+    ) -> None:
+        self._functions = dict(functions or {})
+        self._deadline = deadline
+        self._running: Counter[str] = Counter()
+        self._lock = threading.Lock()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names, in the order in which they were given."""
+        return tuple(self._functions)
+
+    async def resolve(self, asked: Iterable[Consultation], request: JudgeRequest) -> dict[str, dict[str, Resolution]]:
+        """What the resolvers say, by call id and resolver; all are asked at once. Never raises."""
+        asked = tuple(asked)
+        answers = await asyncio.gather(*(self._answer(question, _context(question, request)) for question in asked))
+        said: dict[str, dict[str, Resolution]] = {}
+        for question, answer in zip(asked, answers, strict=True):
+            said.setdefault(question.call_id, {})[question.resolver] = answer
+        return said
+
+    async def _answer(self, question: Consultation, context: PolicyContext) -> Resolution:
+        function = self._functions.get(question.resolver)
+        if function is None:
+            return Resolution(problem="this worker's settings do not list it")
+        if self._running[question.resolver] >= MAX_HANGING:
+            return Resolution(problem="earlier questions to it are still open")
+        seconds = self._deadline.total_seconds()
+        try:
+            async with asyncio.timeout(seconds):
+                word = await in_thread(
+                    lambda: self._called(question, function, context), name=f"resolver {question.resolver}"
+                )
+        except TimeoutError:
+            return Resolution(problem=f"it took longer than {seconds:g} s")
+        except Exception as error:  # noqa: BLE001 - the function is somebody's: it may raise anything
+            return Resolution(problem=f"{type(error).__name__}: {error}")
+        return Resolution(word=word) if word in WORDS else Resolution(problem=f"it said {str(word)[:40]!r}")
+
+    def _called(self, question: Consultation, function: ResolverFunction, context: PolicyContext) -> PolicyWord:
+        with self._lock:
+            self._running[question.resolver] += 1
+        try:
+            return function(question.tool, question.arguments, context)
+        finally:
+            with self._lock:
+                self._running[question.resolver] -= 1
+
+
+def load_resolvers(paths: Iterable[str]) -> Resolvers:
+    """The functions that ``paths`` lead to (``module:function`` or ``path/to/file.py:function``), named as written.
+
+    Importing runs the module. Raises InvalidSettingsError saying what does not lead to a resolver, and why.
+    """
+    return Resolvers({path: _function(path) for path in paths})
+
+
+def _function(path: str) -> ResolverFunction:
+    source, _, name = path.rpartition(":")
+    if not source or not name:
+        raise InvalidSettingsError(
+            f"Resolver path {path!r} leads nowhere: write module:function or path/to/file.py:function."
+        )
+    try:
+        function: Any = getattr(load_source(source, path, what="Resolver path"), name, None)
+    except UnknownToolError as error:
+        raise InvalidSettingsError(str(error)) from None
+    if not inspect.isfunction(function) or inspect.iscoroutinefunction(function):
+        raise InvalidSettingsError(f"Resolver path {path!r}: {source} has no plain function {name!r}.")
+    try:
+        inspect.signature(function).bind("tool", {}, None)
+    except TypeError:
+        raise InvalidSettingsError(
+            f"Resolver path {path!r}: {name} must take three arguments: tool, arguments, context."
+        ) from None
+    found: ResolverFunction = function
+    return found
+
+
+def _context(question: Consultation, request: JudgeRequest) -> PolicyContext:
+    return PolicyContext(
+        run_id=request.run_id,
+        call_id=question.call_id,
+        agent=request.agent,
+        user=request.user,
+        mode=request.mode,
+        humans=request.humans,
+        workspace=request.workspace,
+        at=request.at,
+    )
