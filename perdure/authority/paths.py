@@ -7,6 +7,7 @@ component, because ``link/..`` is the parent of the link's target and not of the
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol
@@ -19,6 +20,8 @@ MAX_ALTERNATIVES = 32
 MAX_LINKS = 40
 MAX_PATH = 4096
 MAX_ROUNDS = 8
+_PLAIN = re.compile(r"(?:[^/.]|\.(?![./]|\Z)|(?<=[^/])/(?!/|\Z))+")
+"""A relative path without ``.``, ``..`` or doubled slashes: it stays as it is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,8 @@ def resolved(word: str, folder: str, facts: MachineFacts) -> tuple[str, ...]:
         return (word if word[:1] in ("/", UNKNOWN, SPLIT) else f"{folder}/{word}",)
     if is_unknown(folder) and not word.startswith("/"):
         return (f"{UNKNOWN}/{word}",)
+    if not facts.links and _PLAIN.fullmatch(word):
+        return (f"{folder.rstrip('/')}/{word}",)
     found: list[str] = []
     todo = [("", tuple(posixpath.join(folder, word).split("/")), 0)]
     while todo:

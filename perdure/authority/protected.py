@@ -7,6 +7,7 @@ counts wherever it stands, in anybody's home and in any project. ``/**`` at its 
 from __future__ import annotations
 
 import posixpath
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -101,16 +102,31 @@ class Pattern:
 def compiled(patterns: tuple[str, ...]) -> tuple[Pattern, ...]:
     """Compile a table."""
     found = []
-    for text in patterns:
+    for text in map(folded, patterns):
         below = text.endswith("/**")
         names = tuple(rule_pattern(name) for name in text.removesuffix("/**").strip("/").split("/"))
         found.append(Pattern(names, text.startswith("/"), below))
     return tuple(found)
 
 
+@lru_cache(maxsize=256)
+def _expression(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    """The table as one expression, for paths that are fully known."""
+    anchored: list[str] = []
+    floating: list[str] = []
+    for text in map(folded, patterns):
+        below = text.endswith("/**")
+        names = re.escape(text.removesuffix("/**").strip("/")).replace(r"\*", "[^/]*") + ("(?:/|$)" if below else "$")
+        (anchored if text.startswith("/") else floating).append(names)
+    heads = {"^/": anchored, "/": floating}
+    return re.compile("|".join(f"{head}(?:{'|'.join(names)})" for head, names in heads.items() if names))
+
+
 @lru_cache(maxsize=4096)
 def covered(path: str, patterns: tuple[str, ...]) -> bool:
     """Whether the path may be one that the table means."""
+    if is_literal(path):
+        return _expression(patterns).search("/" + "/".join(names_of(path))) is not None
     names, rooted = names_of(path), path.startswith("/")
     return any(pattern.covers(names) for pattern in compiled(patterns) if rooted or not pattern.anchored)
 

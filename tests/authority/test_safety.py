@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from perdure.authority.commands import CommandPolicy, analyse_command, judge_capabilities
+from perdure.authority.commands import (
+    CommandPolicy,
+    analyse_command,
+    judge_capabilities,
+    judge_command,
+    judge_paths,
+)
 from perdure.authority.paths import analyse_paths
 from perdure.authority.safety import SAFETY_RULES, judge_safety
 from tests.authority.corpus.lines import FACTS
@@ -86,3 +93,20 @@ def test_a_verdict_names_what_it_is_about() -> None:
 
 def test_harmless_capabilities_match_no_rule() -> None:
     assert judge_safety(analyse_command("ls -la | head", FACTS).capabilities, FACTS) is None
+
+
+def test_control_files_are_known_whatever_the_case_of_their_path() -> None:
+    facts = replace(
+        FACTS, workspace="/Users/Alice/Work", home="/Users/Alice", control_paths=("/Users/Alice/Work/Agents",)
+    )
+
+    assert judge_paths("write", ["Agents/me.md"], facts).rule == "safety:control-files"
+    assert judge_command("echo x > agents/me.md", facts).rule == "safety:control-files"
+    assert judge_command("echo x > A*/me.md", facts).rule == "safety:control-files"
+
+
+def test_words_beyond_those_that_are_looked_at_hide_nothing() -> None:
+    padding = " ".join(f"word{number}" for number in range(1000))
+
+    assert (verdict := judge_safety(analyse_command(f"x {padding} .env", FACTS).capabilities, FACTS)) is not None
+    assert verdict.rule == "safety:unparsable"

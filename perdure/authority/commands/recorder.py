@@ -25,7 +25,7 @@ from perdure.authority.commands.words import Scope
 from perdure.authority.paths import MachineFacts, expanded_home, resolved
 from perdure.authority.patterns import UNKNOWN, is_unknown
 
-MAX_MENTIONS = 200
+MAX_MENTIONS = 600
 MAX_RUNS = 500
 _PATHLIKE = re.compile(r"[^\s'\"`(){}\[\],;:=<>|&$]+")
 
@@ -128,17 +128,18 @@ class Recorder:
 
     def mentions(self, words: Sequence[str], scope: Scope) -> tuple[str, ...]:
         """Every path that the words could name, also behind ``=``, ``:``, ``@`` and inside code."""
-        found: dict[str, None] = {}
+        named: dict[str, None] = {}
         for word in words:
             candidates = [word] if not word.startswith("-") and len(word) < 256 else []
             candidates += _PATHLIKE.findall(word)
             candidates += [piece.lstrip("@") for piece in candidates if piece.startswith("@")]
             if word.startswith("-") and not word.startswith("--"):
                 candidates.append(word[2:])
-            for candidate in candidates:
-                if candidate and not is_unknown(candidate[:1]) and len(found) < MAX_MENTIONS:
-                    found.update(dict.fromkeys(self.places(candidate, scope)))
-        return tuple(found)
+            named.update(dict.fromkeys(candidates))
+        if len(named) > MAX_MENTIONS:
+            self.unknown("limit", f"more than {MAX_MENTIONS} words that may be paths")
+        listed = [text for text in list(named)[:MAX_MENTIONS] if text and not is_unknown(text[:1])]
+        return tuple(dict.fromkeys(place for text in listed for place in self.places(text, scope)))
 
     def take_apart(self, call: Invocation, known: Table, scope: Scope) -> Line:
         """Read a program's options against its table, and record what the options with a file or code do."""
