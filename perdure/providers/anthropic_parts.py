@@ -103,9 +103,8 @@ class AssistantBlocks:
                     if part.text.strip():
                         yield {"type": "text", "text": part.text, **self._own(part.opaque)}
                 case ReasoningPart():
-                    # Thinking is good with its signature, for the model that thought it. One that was cut has none.
                     if message.model == self._request.model and (data := self._own(part.opaque)):
-                        yield {**data, "thinking": part.text} if data.get("type") == "thinking" else data
+                        yield from _thought(part.text, data, cut=cut)
                 case CallPart():
                     yield {
                         "type": "tool_use",
@@ -134,6 +133,14 @@ class AssistantBlocks:
             for part in message.parts if isinstance(message, AssistantMessage) else ():
                 if (opaque := _opaque(part)) and opaque.origin == self._origin:
                     yield opaque.data
+
+
+def _thought(text: str, data: Json, *, cut: bool) -> Iterator[Json]:
+    if data.get("type") != "thinking":
+        yield data
+    elif data.get("signature") or not cut:
+        # Some servers sign with nothing; but where the answer was cut, the signature never came.
+        yield {**data, "thinking": text}
 
 
 def _opaque(part: AssistantPart) -> Opaque | None:
