@@ -46,6 +46,15 @@ async def test_a_server_of_ones_own_is_settings_and_not_code() -> None:
     await registry.close()
 
 
+async def test_any_endpoint_may_speak_the_responses_protocol() -> None:
+    endpoint = CATALOGUE["openai"].model_copy(update={"protocol": "openai-responses"})
+    registry = ProviderRegistry(ProviderSettings(endpoints={"openai": endpoint}), {"OPENAI_API_KEY": "sk-1"})
+    provider = registry.open("openai:gpt-5-mini")
+    assert isinstance(provider, ResponsesProvider)
+    assert (provider.name, provider.origin) == ("openai", "openai-responses:api.openai.com")
+    await registry.close()
+
+
 async def test_settings_may_move_a_known_provider() -> None:
     moved = ProviderSettings(endpoints={"ollama": Endpoint(base_url="http://gpu.example:11434/v1", dialect="ollama")})
     registry = ProviderRegistry(moved, {})
