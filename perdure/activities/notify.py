@@ -169,7 +169,7 @@ async def _told(hook: Hook, notification: Notification, settled: dict[str, str])
         log.warning("a notification failed", key=notification.key, reason=str(error), again=error.retryable)
     if failure is None or not failure.retryable:
         settled[hook.name] = failure.why if failure else ""
-        activity.heartbeat(settled)
+        activity.heartbeat(dict(settled))
     return failure
 
 
