@@ -124,6 +124,10 @@ def _delete_current(capability: Capability, facts: MachineFacts) -> bool:
     return _deletes(capability, _is_current, facts)
 
 
+def _delete_unknown(capability: Capability, facts: MachineFacts) -> bool:
+    return _deletes(capability, lambda path, _: not path.strip(UNKNOWN + SPLIT + "/"), facts)
+
+
 def _disk(capability: Capability, _: MachineFacts) -> bool:
     match capability:
         case WritePath(path=path):
@@ -161,6 +165,8 @@ def _system_configuration(capability: Capability, facts: MachineFacts) -> bool:
 
 
 def _is_system(path: str, facts: MachineFacts) -> bool:
+    if path.startswith(f"/{TREE}"):
+        return True
     own = is_below(path, facts.workspace) or is_below(path, facts.home)
     return not own and covered(path, SYSTEM) and not covered(path, SCRATCH)
 
@@ -257,6 +263,7 @@ SAFETY_RULES = (
     SafetyRule("delete-root", "deletes the whole file system", _delete_root),
     SafetyRule("delete-home", "deletes a home folder", _delete_home),
     SafetyRule("delete-current-folder", "deletes the current folder or the workspace", _delete_current),
+    SafetyRule("delete-unknown", "deletes folders that only the run will know", _delete_unknown),
     SafetyRule("fork-bomb", "starts itself again and again", _fork_bomb),
     SafetyRule("disk", "changes disks or devices", _disk),
     SafetyRule("kernel", "changes the kernel, or reads memory", _kernel),

@@ -157,7 +157,7 @@ def _names(words: list[str]) -> tuple[str, ...]:
         return ("",)
     for option, value in itertools.pairwise(words):
         if option in ("-name", "-iname") and is_literal(value) and "\\" not in value and "[" not in value:
-            return (value.replace("*", DOTSTAR).replace("?", ANY),)
+            return (value.replace("*", DOTSTAR).replace("?", ANY) if value.strip("*") else "",)
     return ("",)
 
 
