@@ -73,10 +73,11 @@ def serving(handler: Handler, *, name: str = "anthropic", **endpoint: object) ->
 
 
 async def pieces_of(provider: AnthropicProvider, request: ModelRequest) -> list[Piece]:
-    async with aclosing(provider.stream(request)) as pieces:
-        found = [piece async for piece in pieces]
-    await provider.close()
-    return found
+    try:
+        async with aclosing(provider.stream(request)) as pieces:
+            return [piece async for piece in pieces]
+    finally:
+        await provider.close()
 
 
 async def answer(handler: Handler, request: ModelRequest | None = None) -> AssistantMessage:

@@ -133,6 +133,10 @@ def test_a_person_reads_what_was_asked_and_what_was_found() -> None:
     assert shown({"content": {"type": "bash_code_execution_result", "stdout": "3\n", "stderr": ""}}) == "3\n"
     assert shown({"content": {"type": "web_search_tool_result_error", "error_code": "max_uses"}}) == "max_uses"
     assert shown({"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}) == "a\nb"
+    page: JsonValue = {"type": "document", "title": "T", "source": {"type": "text", "data": "…"}}
+    assert shown({"content": {"type": "web_fetch_result", "url": "https://x.example", "content": page}}) == (
+        "https://x.example\nT"
+    )
     assert shown({"content": "plain"}) == "plain"
     assert shown({"data": "x"}) == ""
     assert len(shown({"content": json.dumps(["x" * 9_000])})) == MOST_SHOWN

@@ -62,9 +62,15 @@ def blocks_of(message: AssistantMessage) -> list[dict[str, Any]]:
 
 
 def kept(plain: Reading) -> list[dict[str, Any]]:
-    """The blocks of a reply that can go back: text that is empty cannot, and an empty list of citations is none."""
-    blocks = [block for block in plain.blocks.values() if block["type"] != "text" or block["text"].strip()]
-    return [{key: value for key, value in block.items() if key != "citations" or value} for block in blocks]
+    """The blocks of a reply that can go back: no empty text, no list without citations, no unsigned thinking of a cut
+    answer."""
+    cut = plain.finish == "max_tokens"
+    return [
+        {key: value for key, value in block.items() if key != "citations" or value}
+        for block in plain.blocks.values()
+        if (block["type"] != "text" or block["text"].strip())
+        and (block["type"] != "thinking" or block["signature"] or not cut)
+    ]
 
 
 @pytest.mark.parametrize(("folder", "least"), [("anthropic", 155), ("captures", 24)])
