@@ -99,7 +99,7 @@ class Client:
     @property
     def grants(self) -> Grants:
         """What is remembered for agents, users and runs, to be listed and taken back."""
-        return Grants(self._temporal)
+        return Grants(self._temporal, task_queue=self._task_queue)
 
     async def start(self, request: RunRequest | str, *, run_id: str | None = None) -> str:
         """Start a run and return its id; a bare string is its message.

@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
-import contextlib
+import asyncio
 from datetime import UTC, datetime, timedelta
 
 from temporalio.client import Client as TemporalClient
 from temporalio.client import WorkflowQueryRejectedError
-from temporalio.common import QueryRejectCondition
+from temporalio.common import QueryRejectCondition, WorkflowIDConflictPolicy
 
 from perdure.client.delivery import deliver
 from perdure.client.rpc import rpc_errors
 from perdure.contracts.approvals import Grant, GrantLevel, OpenRequests
-from perdure.contracts.errors import OrderRefusedError, RunNotFoundError
+from perdure.contracts.errors import OperatorError, OrderRefusedError, RunNotFoundError
 from perdure.contracts.ids import grant_book_id
-from perdure.contracts.names import GRANT_BOOK, GRANTS, OPEN_REQUESTS
+from perdure.contracts.names import GRANT_BOOK, GRANTS, OPEN_REQUESTS, REVOKE
+from perdure.contracts.record import Record
 from perdure.contracts.requests import Receipt, Revoke
 
 QUERY_WITHIN = timedelta(seconds=10)
+
+EACH_WITHIN = timedelta(seconds=3)
+"""How long each book may take when all are asked, ``AT_ONCE`` at a time."""
+
+AT_ONCE = 20
+
+
+class Remembered(Record):
+    """The grants of all books. ``silent`` are the ids of books that did not answer: no worker serves them now."""
+
+    grants: tuple[Grant, ...] = ()
+    silent: tuple[str, ...] = ()
 
 
 class Grants:
@@ -26,8 +39,9 @@ class Grants:
     Lists hold what counts now, oldest first, and need a worker to answer: OperatorError when none does.
     """
 
-    def __init__(self, temporal: TemporalClient) -> None:
+    def __init__(self, temporal: TemporalClient, *, task_queue: str) -> None:
         self._temporal = temporal
+        self._task_queue = task_queue
 
     async def of_agent(self, agent: str) -> tuple[Grant, ...]:
         """What is remembered for every run of the agent."""
@@ -44,15 +58,25 @@ class Grants:
             answer = await handle.query(OPEN_REQUESTS, result_type=OpenRequests, rpc_timeout=QUERY_WITHIN)
         return _holding(answer.grants)
 
-    async def of_all(self) -> tuple[Grant, ...]:
+    async def of_all(self) -> Remembered:
         """What is remembered for any agent and any user. A book that has just begun may be missing."""
-        found: list[Grant] = []
         with rpc_errors(self._address):
             books = self._temporal.list_workflows(f"WorkflowType = '{GRANT_BOOK}' AND ExecutionStatus = 'Running'")
-            ids = [book.id async for book in books]
-        for book_id in sorted(ids):
-            found += await self._of_book(book_id)
-        return tuple(found)
+            ids = sorted([book.id async for book in books])
+        at_once = asyncio.Semaphore(AT_ONCE)
+
+        async def read(book_id: str) -> tuple[Grant, ...] | None:
+            async with at_once:
+                try:
+                    return await self._of_book(book_id, within=EACH_WITHIN)
+                except OperatorError:
+                    return None
+
+        found = dict(zip(ids, await asyncio.gather(*map(read, ids)), strict=True))
+        return Remembered(
+            grants=tuple(grant for grants in found.values() for grant in grants or ()),
+            silent=tuple(book_id for book_id, grants in found.items() if grants is None),
+        )
 
     async def revoke(
         self, level: GrantLevel, subject: str, grant_id: str, *, reason: str = "", actor: str = ""
@@ -65,15 +89,40 @@ class Grants:
         order = Revoke(grant_id=grant_id, reason=reason, actor=actor)
         if level == "run":
             return await self._tell(subject, order)
+        book_id = grant_book_id(level, subject)
+        refused = None
         try:
-            receipt = await self._tell(grant_book_id(level, subject), order)
+            receipt = await self._tell(book_id, order)
         except RunNotFoundError:
-            raise OrderRefusedError(f"Nothing is remembered for the {level} {subject}.") from None
+            refused = OrderRefusedError(f"Nothing is remembered for the {level} {subject}.")
+        except OrderRefusedError as error:
+            refused = error
         # The run that the grant was made in has its own copy, so that it counts there at once.
-        if origin := grant_id.rpartition("/")[0]:
-            with contextlib.suppress(OrderRefusedError, RunNotFoundError):
-                await self._tell(origin, order)
-        return receipt
+        own = await self._tell_origin(order)
+        if refused is None:
+            return receipt
+        if own is None:
+            raise refused
+        # The grant is still on its way: its book has to know before it comes.
+        with rpc_errors(self._address, book_id):
+            await self._temporal.start_workflow(
+                GRANT_BOOK,
+                id=book_id,
+                task_queue=self._task_queue,
+                id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+                start_signal=REVOKE,
+                start_signal_args=[order],
+            )
+        return own
+
+    async def _tell_origin(self, order: Revoke) -> Receipt | None:
+        run_id = order.grant_id.rpartition("/")[0]
+        if not run_id:
+            return None
+        try:
+            return await self._tell(run_id, order)
+        except (OrderRefusedError, RunNotFoundError):
+            return None
 
     @property
     def _address(self) -> str:
@@ -83,7 +132,7 @@ class Grants:
         with rpc_errors(self._address, workflow_id):
             return await deliver(self._temporal, workflow_id, order)
 
-    async def _of_book(self, book_id: str) -> tuple[Grant, ...]:
+    async def _of_book(self, book_id: str, *, within: timedelta = QUERY_WITHIN) -> tuple[Grant, ...]:
         handle = self._temporal.get_workflow_handle(book_id)
         try:
             with rpc_errors(self._address, book_id):
@@ -92,7 +141,7 @@ class Grants:
                         GRANTS,
                         result_type=tuple[Grant, ...],
                         reject_condition=QueryRejectCondition.NOT_OPEN,
-                        rpc_timeout=QUERY_WITHIN,
+                        rpc_timeout=within,
                     )
                 except WorkflowQueryRejectedError:
                     return ()

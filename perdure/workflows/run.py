@@ -40,7 +40,7 @@ from perdure.contracts.state import RunOutput, RunSummary, State, TranscriptPage
 from perdure.workflows.engine import Engine
 from perdure.workflows.orders import read_order, read_start
 
-LAST_ERRANDS = timedelta(seconds=10)
+LAST_ERRANDS = timedelta(seconds=5)
 """How long a run that is over waits for its last notifications and grants."""
 
 
