@@ -140,8 +140,8 @@ def _policy(head: Head, written: dict[str, JsonValue]) -> tuple[ToolPolicy, ...]
         return read_policy(written)
     except MisfitError as error:
         path = ("policy", *error.path)
-        place = head.key_places.get(path, (1, 1)) if "is unknown" in str(error) else head.place(path)
-        raise PlacedError(place, f"{_dotted(path)} {error}.") from None
+        place = head.key_places.get(path) if error.of_key else None
+        raise PlacedError(place or head.place(path), f"{_dotted(path)} {error}.") from None
 
 
 def _waiting(head: Head, written: _Waiting) -> Waiting:

@@ -30,11 +30,12 @@ Path = tuple[str | int, ...]
 
 
 class MisfitError(ValueError):
-    """What is wrong with a policy, and the keys and positions that lead there."""
+    """What is wrong with a policy, and the keys and positions that lead there. ``of_key``: the last key itself is."""
 
-    def __init__(self, path: Path, said: str) -> None:
+    def __init__(self, path: Path, said: str, *, of_key: bool = False) -> None:
         super().__init__(said)
         self.path = path
+        self.of_key = of_key
 
 
 def read_policy(value: object) -> tuple[ToolPolicy, ...]:
@@ -45,13 +46,13 @@ def read_policy(value: object) -> tuple[ToolPolicy, ...]:
 
 
 def misfit(rule: ToolPolicy) -> str:
-    """Why a rule could never do what it says, as the end of a sentence; empty for a rule that can.
+    """Why a rule could never do what it says, after "a rule that …"; empty for a rule that can.
 
     This is what a rule that comes from elsewhere than a file is checked for too.
     """
     for test in rule.when:
         if test.match == "regex" and (fault := _bad_pattern(test.value)):
-            return f"should be a regular expression: {fault}"
+            return f"has {test.value[:40]!r} for a regular expression: {fault}"
     approval = rule.approval
     if approval and approval.approvers and len(set(approval.approvers)) < approval.needed:
         return f"needs {approval.needed} people and names {len(set(approval.approvers))}"
@@ -143,7 +144,7 @@ def _known(said: Mapping[str, object], keys: Iterable[str], path: Path) -> None:
         if key not in keys:
             near = difflib.get_close_matches(str(key), list(keys), n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(keys)}"
-            raise MisfitError((*path, str(key)), f"is unknown: {hint}")
+            raise MisfitError((*path, str(key)), f"is unknown: {hint}", of_key=True)
 
 
 def _is_word(said: object) -> TypeGuard[PolicyWord]:

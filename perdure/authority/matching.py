@@ -119,9 +119,12 @@ def _commands(name: str, text: str, facts: MachineFacts) -> Iterator[Reading]:
     what cannot be told, what a free command reads outside of the workspace."""
     found = analyse_command(text, facts).capabilities
     commands = [capability for capability in found if isinstance(capability, ExecArgv)]
-    for command in commands:
-        texts = (_line(command.argv), _line((command.program, *command.argv[1:])))
-        yield Reading({name: tuple(dict.fromkeys(texts))}, command.free)
+    for position, command in enumerate(commands):
+        # A program of the workspace may be named as it was written where nothing before it can have changed the folder.
+        written = text.split(maxsplit=1)[0] if position == 0 else ""
+        known = f"{facts.start}/{written.removeprefix('./')}" == command.argv[0]
+        texts = (_line(command.argv), _line((written, *command.argv[1:]))) if known else (_line(command.argv),)
+        yield Reading({name: texts}, command.free)
     named = {command.program for command in commands} - {command.program for command in commands if command.free}
     rest = [capability for capability in found if not _belongs(capability, named)]
     if not commands or judge_capabilities(rest, facts, CommandPolicy()).decision != "allow":

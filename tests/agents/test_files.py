@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from perdure.agents.files import MOST_BYTES, Problem, examine, read_agent
-from perdure.contracts.agent import AgentSpec, Limits, ToolPolicy
+from perdure.contracts.agent import AgentSpec, ApprovalRule, ArgumentRule, Limits, ToolPolicy, Waiting
 from perdure.contracts.errors import AgentFileError
 
 WHOLE = """---
@@ -22,6 +23,23 @@ limits:
 ---
 You review.
 """
+
+RULES = """---
+policy:
+  write_file: ask
+  execute_command:
+    - when: {command: {prefix: "git status"}}
+      then: allow
+    - then: always_ask
+      approvers: [ada, bob]
+      needed: 2
+  publish: {resolver: "house:may_publish", not_starter: true}
+  "mail__*": deny
+waiting: {deadline: 2h, default: approve, remind: 30m}
+---
+You work.
+"""
+WORDS = "'allow', 'ask', 'always_ask' or 'deny'"
 
 
 @pytest.fixture
@@ -57,6 +75,34 @@ def test_every_key_of_a_file_reaches_the_agent(file: Path) -> None:
     assert agent.warnings == ()
 
 
+def test_rules_and_waiting_are_read_in_their_order(file: Path) -> None:
+    file.write_text(RULES)
+
+    spec = read_agent(file).spec
+
+    assert spec.policy == (
+        ToolPolicy(tool="write_file", word="ask"),
+        ToolPolicy(
+            tool="execute_command",
+            word="allow",
+            when=(ArgumentRule(argument="command", match="prefix", value="git status"),),
+        ),
+        ToolPolicy(
+            tool="execute_command", word="always_ask", approval=ApprovalRule(approvers=("ada", "bob"), needed=2)
+        ),
+        ToolPolicy(tool="publish", resolver="house:may_publish", approval=ApprovalRule(not_starter=True)),
+        ToolPolicy(tool="mail__*", word="deny"),
+    )
+    assert spec.waiting == Waiting(deadline=timedelta(hours=2), default="approve", remind=timedelta(minutes=30))
+
+
+def test_an_unknown_key_of_waiting_is_a_warning(file: Path) -> None:
+    file.write_text("---\nwaiting: {deadlin: 2h}\n---\nHej.")
+
+    (warning,) = read_agent(file).warnings
+    assert str(warning) == (f"{file}:2:11: The key 'waiting.deadlin' is unknown and ignored: did you mean 'deadline'?")
+
+
 def test_an_agent_without_a_name_is_named_after_its_file(file: Path) -> None:
     file.write_text("You are helpful.")
 
@@ -86,7 +132,8 @@ def test_an_unknown_key_is_a_warning_with_its_place_and_the_rest_still_holds(fil
     assert [str(warning).removeprefix(str(file)) for warning in agent.warnings] == [
         ":2:1: The key 'descripton' is unknown and ignored: did you mean 'description'?",
         ":5:3: The key 'limits.stepps' is unknown and ignored: did you mean 'steps'?",
-        ":7:1: The key 'zzz' is unknown and ignored: known are name, description, model, tools, policy, limits.",
+        ":7:1: The key 'zzz' is unknown and ignored: "
+        "known are name, description, model, tools, policy, waiting, limits.",
     ]
     assert {warning.severity for warning in agent.warnings} == {"warning"}
 
@@ -111,8 +158,30 @@ def test_an_agent_without_a_prompt_is_a_warning(file: Path) -> None:
         ("tools:", ":2:7: tools is empty: write `tools: []` for none, or leave it out for all."),
         ("tools:\n  - read_file\n  - 3", ":4:5: tools.1 should be a valid string."),
         ("policy: deny", ":2:9: policy should be lines of `key: value`."),
-        ("policy:\n  write_file: never", ":3:15: policy.write_file should be 'allow', 'ask', 'always_ask' or 'deny'."),
-        ("policy:\n  write_file: off", ":3:15: policy.write_file should be 'allow', 'ask', 'always_ask' or 'deny'."),
+        ("policy:\n  write_file: never", f":3:15: policy.write_file should be {WORDS}, or a list of rules."),
+        ("policy:\n  write_file: off", f":3:15: policy.write_file should be {WORDS}, or a list of rules."),
+        ("policy:\n  write_file: []", f":3:15: policy.write_file should be {WORDS}, or a list of rules."),
+        (
+            "policy:\n  run:\n    - when: {a: b}\n      than: allow",
+            ":5:7: policy.run.0.than is unknown: did you mean 'then'?",
+        ),
+        ("policy:\n  run:\n    - then: allow\n    - then: nope", f":5:13: policy.run.1.then should be {WORDS}."),
+        (
+            "policy:\n  run:\n    - when: {a: {regex: '('}}\n      then: deny",
+            ":4:25: policy.run.0.when.a.regex should be a",
+        ),
+        (
+            "policy:\n  run: {then: ask, approvers: [ada], needed: 2}",
+            ":3:46: policy.run.needed needs 2 people and names 1.",
+        ),
+        ("waiting: 2h", ":2:10: waiting should be lines of `key: value`."),
+        ("waiting: {deadline: soon}", ":2:21: waiting.deadline should be a duration such as 30s, 5m, 2h or 1d."),
+        ("waiting: {deadline: 2:30}", ":2:21: waiting.deadline should be a duration such as 30s, 5m, 2h or 1d."),
+        ("waiting: {deadline: 0s}", ":2:21: waiting.deadline should be a duration such as 30s, 5m, 2h or 1d."),
+        ("waiting: {deadline: 1h, remind: 1h}", ":2:33: waiting.remind should be shorter than waiting.deadline."),
+        ("waiting: {remind: 1h}", ":2:19: waiting.remind should be shorter than waiting.deadline."),
+        ("waiting: {default: approve}", ":2:20: waiting.default says what holds after waiting.deadline."),
+        ("waiting: {deadline: 1h, default: allow}", ":2:34: waiting.default should be 'deny' or 'approve'."),
         ("limits: 3", ":2:9: limits should be lines of `key: value`."),
         ("limits:\n  steps: many", ":3:10: limits.steps should be a valid integer."),
         ("limits:\n  steps: 0", ":3:10: limits.steps should be greater than or equal to 1."),

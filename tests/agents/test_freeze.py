@@ -1,14 +1,15 @@
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from perdure.agents.freeze import agent_digest, freeze
+from perdure.agents.freeze import agent_digest, check_policy, freeze
 from perdure.agents.shelf import AgentShelf
-from perdure.contracts.agent import AgentSpec, FrozenAgent, Limits, ToolPolicy
-from perdure.contracts.errors import UnknownToolError
+from perdure.contracts.agent import AgentSpec, ApprovalRule, ArgumentRule, FrozenAgent, Limits, ToolPolicy, Waiting
+from perdure.contracts.errors import InvalidInputError, UnknownToolError
 from perdure.contracts.tools import ToolSpec
 
 SERVED = (ToolSpec(name="read_file", effect="read"), ToolSpec(name="write_file", effect="write"))
@@ -16,9 +17,11 @@ ANNA = AgentSpec(name="anna", prompt="I am Anna.", limits=Limits(steps=7))
 
 
 def test_a_frozen_agent_has_all_that_a_run_needs() -> None:
-    spec = ANNA.model_copy(update={"policy": (ToolPolicy(tool="write_file", word="deny"),)})
+    waiting = Waiting(deadline=timedelta(hours=1))
+    spec = ANNA.model_copy(update={"policy": (ToolPolicy(tool="write_file", word="deny"),), "waiting": waiting})
+    house = (ToolPolicy(tool="*", word="ask"),)
 
-    frozen = freeze(spec, SERVED, "demo:demo", workspace="/work")
+    frozen = freeze(spec, SERVED, "demo:demo", workspace="/work", house_policy=house)
 
     assert frozen == FrozenAgent(
         name="anna",
@@ -27,6 +30,8 @@ def test_a_frozen_agent_has_all_that_a_run_needs() -> None:
         tools=SERVED,
         scope=None,
         policy=spec.policy,
+        house_policy=house,
+        waiting=waiting,
         limits=Limits(steps=7),
         workspace="/work",
         digest=agent_digest(frozen),
@@ -67,6 +72,36 @@ def test_a_tool_that_nobody_serves_is_refused_with_those_that_are(update: dict[s
     assert str(raised.value).endswith("Served tools: read_file, write_file.")
 
 
+def test_a_pattern_may_fit_no_tool_that_is_served() -> None:
+    policy = (ToolPolicy(tool="mail__*", word="deny"),)
+    assert freeze(ANNA.model_copy(update={"policy": policy}), SERVED, "demo:demo").policy == policy
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        (
+            ToolPolicy(tool="*", when=(ArgumentRule(argument="path", match="regex", value="("),)),
+            "has a rule for '*' under 'policy' that has '(' for a regular expression: missing )",
+        ),
+        (
+            ToolPolicy(tool="read_file", approval=ApprovalRule(approvers=("ada", "ada"), needed=2)),
+            "has a rule for 'read_file' under 'policy' that needs 2 people and names 1.",
+        ),
+    ],
+)
+def test_a_rule_that_could_never_do_what_it_says_is_refused(rule: ToolPolicy, said: str) -> None:
+    with pytest.raises(InvalidInputError) as raised:
+        freeze(ANNA.model_copy(update={"policy": (rule,)}), SERVED, "demo:demo")
+
+    assert str(raised.value).startswith(f"The agent 'anna' {said}")
+
+
+def test_the_house_policy_is_checked_for_itself() -> None:
+    with pytest.raises(UnknownToolError, match=r"^The house policy names the tool 'raed_file' under 'policy'"):
+        check_policy("The house policy", (ToolPolicy(tool="raed_file", word="deny"),), SERVED)
+
+
 def test_the_digest_is_the_same_for_the_same_agent_and_survives_json() -> None:
     frozen = freeze(ANNA, SERVED, "demo:demo")
 
@@ -85,7 +120,10 @@ def test_the_digest_changes_with_every_field(field: str) -> None:
         "tools": SERVED[:1],
         "scope": ("read_file",),
         "policy": (ToolPolicy(tool="read_file", word="deny"),),
+        "house_policy": (ToolPolicy(tool="read_file", word="deny"),),
+        "waiting": Waiting(default="approve"),
         "limits": Limits(steps=8),
+        "output": {"type": "object"},
         "workspace": "/elsewhere",
     }
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any, get_args
@@ -10,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perdure.authority.judge import judge
-from perdure.contracts.activities import JudgeRequest, ProposedCall
-from perdure.contracts.agent import Humans, Mode, PolicyWord, ToolPolicy
+from perdure.contracts.activities import ProposedCall
+from perdure.contracts.agent import ApprovalRule, Humans, Mode, PolicyWord, ToolPolicy
+from perdure.contracts.approvals import CallVerdict, Verdict
 from perdure.contracts.digests import digest_of
 from perdure.contracts.messages import CallPart
 from perdure.contracts.tools import Effect, ToolSpec
@@ -22,37 +24,34 @@ from tests.authority.calls import (
     REQUEST,
     TOOLS,
     WRITE,
+    approval_of,
     approved,
     calls,
     decided,
+    granted,
     says,
     verdict_on,
+    with_policy,
 )
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "authority.md"
 BROKEN = ToolSpec(name="broken", effect="read", parameters={"type": "object", "properties": {"a": {"type": "strange"}}})
 
 
-def with_policy(word: PolicyWord | None, **changes: Any) -> JudgeRequest:
-    policy = () if word is None else (ToolPolicy(tool="write_note", word=word),)
-    return REQUEST.model_copy(update={"policy": policy, **changes})
-
-
-def documented() -> dict[tuple[str, str, str, str], tuple[str, str]]:
-    """The table of the document: (policy, effect, mode, humans) -> (decision, rule)."""
+def documented(head: str, any_of: Sequence[str]) -> dict[tuple[str, str, str, str], tuple[str, str]]:
+    """The table of the document that begins so: (first column, second, mode, humans) -> (decision, rule)."""
     text = DOCUMENT.read_text(encoding="utf-8")
     rows = [
         [cell.strip() for cell in line.strip().strip("|").split("|")]
-        for line in text[text.index("| policy | effect |") :].splitlines()
+        for line in text[text.index(head) :].partition("\n\n")[0].splitlines()
     ]
     heads = [tuple(head.split(", ")) for head in rows[0][2:]]
     table: dict[tuple[str, str, str, str], tuple[str, str]] = {}
-    for policy, effect, *cells in rows[2:]:
-        effects = [*get_args(Effect), "undeclared"] if effect == "any" else [effect]
-        for one in effects:
+    for first, second, *cells in rows[2:]:
+        for one in any_of if second == "any" else [second]:
             for (mode, humans), cell in zip(heads, cells, strict=True):
                 decision, rule = re.fullmatch(r"(\w+) `(\w+)`", cell).groups()  # type: ignore[union-attr]  # a test: let it fail
-                table[policy, one, mode, humans] = (decision, rule)
+                table[first, one, mode, humans] = (decision, rule)
     return table
 
 
@@ -68,7 +67,34 @@ def test_the_documented_table_is_what_is_decided() -> None:
         decisions[word or "", effect or "undeclared", mode, people] = decided(verdict_on(calls("write_note"), request))
 
     assert len(decisions) == 100
-    assert decisions == documented()
+    assert decisions == documented("| policy | effect |", [*get_args(Effect), "undeclared"])
+
+
+def test_the_documented_table_of_people_and_grants_is_what_is_decided() -> None:
+    said: dict[str, PolicyWord] = {"allow": "allow", "ask": "ask", "firm ask": "always_ask", "deny": "deny"}
+    part = calls("write_note", text="a")
+    less = Verdict(decision="allow", rule="policy")
+    modes: tuple[Mode, ...] = get_args(Mode)
+    humans: tuple[Humans, ...] = get_args(Humans)
+    decisions: dict[tuple[str, str, str, str], tuple[str, str]] = {}
+    for (name, word), mode, people in product(said.items(), modes, humans):
+        rule = ToolPolicy(tool="write_note", word=word, approval=ApprovalRule(approvers=("ada",)))
+        request = REQUEST.model_copy(update={"policy": (rule,), "mode": mode, "humans": people})
+        shown = verdict_on(part, request.model_copy(update={"mode": "manual", "humans": "available"}))
+        heard: dict[str, CallVerdict] = {
+            "nothing": verdict_on(part, request),
+            "grant": verdict_on(part, request.model_copy(update={"grants": (granted(),)})),
+            "approval": verdict_on(part, request, response=approval_of(shown, "ada")),
+            "approval of less": verdict_on(part, request, response=approved(shown.digest, "ada", seen=less)),
+            "approval by the wrong person": verdict_on(part, request, response=approval_of(shown, "bob")),
+            "approval by deadline": verdict_on(
+                part, request, response=approved(shown.digest, seen=shown.verdict, by_deadline=True)
+            ),
+        }
+        decisions |= {(name, one, mode, people): decided(verdict) for one, verdict in heard.items()}
+
+    assert len(decisions) == 96
+    assert decisions == documented("| said | heard |", list(heard))
 
 
 def test_every_call_of_a_reply_gets_its_own_verdict_in_order() -> None:
@@ -138,7 +164,7 @@ def test_an_approved_call_runs(word: PolicyWord | None) -> None:
     request = with_policy(word)
     asked = verdict_on(calls("write_note", text="a"), request)
     assert asked.verdict.decision == "ask"
-    verdict = verdict_on(calls("write_note", text="a"), request, response=approved(asked.digest, "ada"))
+    verdict = verdict_on(calls("write_note", text="a"), request, response=approval_of(asked, "ada"))
     assert decided(verdict) == ("allow", "approved")
     assert verdict.verdict.reason.startswith("Approved by ada: ")
 
@@ -207,8 +233,8 @@ def test_a_call_that_cannot_be_judged_is_denied_where_nobody_can_be_asked() -> N
 
 def test_a_call_that_cannot_be_judged_runs_once_a_person_approved_it() -> None:
     request = REQUEST.model_copy(update={"tools": (BROKEN,)})
-    digest = verdict_on(calls("broken", a=1), request).digest
-    assert decided(verdict_on(calls("broken", a=1), request, response=approved(digest))) == ("allow", "approved")
+    asked = verdict_on(calls("broken", a=1), request)
+    assert decided(verdict_on(calls("broken", a=1), request, response=approval_of(asked))) == ("allow", "approved")
 
 
 @given(

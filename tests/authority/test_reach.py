@@ -9,7 +9,7 @@ from perdure.authority.capabilities import ExecArgv, ReadPath, WritePath
 from perdure.authority.reach import capabilities_of, safety_verdict
 from perdure.contracts.agent import Mode, PolicyWord, ToolPolicy
 from perdure.contracts.tools import ToolSpec
-from tests.authority.calls import FACTS, REQUEST, approved, calls, decided, verdict_on
+from tests.authority.calls import FACTS, REQUEST, approval_of, approved, calls, decided, verdict_on
 
 READ = ToolSpec(name="read_file", effect="read", path_arguments=("path", "more"))
 WRITE = ToolSpec(name="write_file", effect="write", path_arguments=("path",))
@@ -84,5 +84,5 @@ def test_what_a_safety_rule_asks_runs_once_a_person_approved_exactly_that() -> N
     digest = verdict_on(calls("run", command="rm -rf build"), REQUESTED).digest
     asked = verdict_on(calls("run", command="rm -rf /"), REQUESTED, response=approved(digest))
     assert decided(asked) == ("ask", "safety:delete-root")
-    again = verdict_on(calls("run", command="rm -rf /"), REQUESTED, response=approved(asked.digest))
+    again = verdict_on(calls("run", command="rm -rf /"), REQUESTED, response=approval_of(asked))
     assert decided(again) == ("allow", "approved")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perdure.context.draft import Draft, Processor
-from perdure.context.render import GUIDANCE, PIPELINE, render
+from perdure.context.render import GUIDANCE, NUDGE, PIPELINE, render
 from perdure.contracts.agent import FrozenAgent
 from perdure.contracts.errors import RenderError
 from perdure.contracts.messages import Message, TextPart, UserMessage
@@ -40,6 +40,16 @@ def test_a_forced_request_has_no_tools_and_ends_with_guidance() -> None:
     last = request.messages[-1]
     assert last.role == "user"
     assert last.parts == (TextPart(text=GUIDANCE),)
+
+
+def test_a_nudged_request_keeps_its_tools_and_ends_with_the_nudge() -> None:
+    plain, nudged = render(AGENT, (HELLO,)), render(AGENT, (HELLO,), nudged=True)
+    assert (nudged.tools, nudged.messages[:-1]) == (plain.tools, plain.messages)
+    assert nudged.messages[-1] == UserMessage(message_id="tail:nudge", parts=(TextPart(text=NUDGE),))
+
+
+def test_whoever_must_answer_now_is_not_told_about_repeating() -> None:
+    assert render(AGENT, (HELLO,), forced=True, nudged=True) == render(AGENT, (HELLO,), forced=True)
 
 
 def test_an_agent_without_a_prompt_has_no_system_prompt() -> None:
