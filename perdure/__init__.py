@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from perdure.activities.declaration import tool
-    from perdure.client.client import Client, RunListing
+    from perdure.client.attachments import attachment
+    from perdure.client.client import Client
+    from perdure.client.listing import RunListing
     from perdure.contracts.agent import AgentSpec, ArgumentRule, Limits, ToolPolicy
     from perdure.contracts.errors import PerdureError, RunFailedError, ToolError
     from perdure.contracts.events import AnyEvent, Position
@@ -33,12 +35,13 @@ _HOMES = {
     "Receipt": "perdure.contracts.requests",
     "Remember": "perdure.contracts.requests",
     "RunFailedError": "perdure.contracts.errors",
-    "RunListing": "perdure.client.client",
+    "RunListing": "perdure.client.listing",
     "RunOutput": "perdure.contracts.state",
     "RunRequest": "perdure.contracts.requests",
     "RunSummary": "perdure.contracts.state",
     "ToolError": "perdure.contracts.errors",
     "ToolPolicy": "perdure.contracts.agent",
+    "attachment": "perdure.client.attachments",
     "tool": "perdure.activities.declaration",
 }
 
@@ -61,6 +64,7 @@ __all__ = [
     "ToolError",
     "ToolPolicy",
     "__version__",
+    "attachment",
     "tool",
 ]
 

@@ -12,6 +12,7 @@ from perdure.activities.threads import in_thread
 from perdure.activities.toolbox import Toolbox
 from perdure.agents.freeze import freeze
 from perdure.agents.shelf import AgentShelf
+from perdure.brain.outputs import schema_fault
 from perdure.contracts.activities import AgentQuery, Patience, ResolvedAgent
 from perdure.contracts.agent import AgentSpec, Limits, ToolPolicy
 from perdure.contracts.errors import InvalidInputError
@@ -62,7 +63,10 @@ class AgentActivities:
             model = query.model or spec.model or self._model
             self._providers.open(model)
             limits = _layered(self._limits, spec, query)
-            frozen = freeze(spec, self._toolbox.specs, model, limits, str(workspace), self._house_policy)
+            output = query.output or spec.output
+            if output is not None and (fault := schema_fault(output)):
+                raise InvalidInputError(fault)
+            frozen = freeze(spec, self._toolbox.specs, model, limits, str(workspace), self._house_policy, output)
             return ResolvedAgent(
                 agent=frozen,
                 search_attributes=self._search_attributes,

@@ -76,7 +76,7 @@ class ModelActivities:
 
     async def _request(self, call: ModelCall) -> ModelRequest:
         agent, messages = await self._transcripts.fetch(call)
-        rendered = render(agent, messages, forced=call.forced, nudged=call.nudged)
+        rendered = render(agent, messages, forced=call.forced, nudged=call.nudged, problem=call.problem)
         return rendered.model_copy(update={"model": call.model, "cache_key": call.run_id})
 
 

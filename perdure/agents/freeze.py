@@ -5,6 +5,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+from pydantic import JsonValue
+
 from perdure.agents.policies import misfit
 from perdure.contracts.agent import AgentSpec, FrozenAgent, Limits, ToolPolicy
 from perdure.contracts.digests import digest_of
@@ -19,14 +21,15 @@ def freeze(
     limits: Limits | None = None,
     workspace: str = ".",
     house_policy: tuple[ToolPolicy, ...] = (),
+    output: dict[str, JsonValue] | None = None,
 ) -> FrozenAgent:
     """``spec`` as one run keeps it, with every served tool written out, and a digest over all of it.
 
     The scope says which of the tools the agent may call: without one it may call all, and those outside are kept so
     that authority can tell a tool that is out of scope from one that nobody knows. ``limits`` replaces the agent's own
-    when given. ``house_policy`` is the worker's own policy. Raises `UnknownToolError` when the scope or the policy
-    names a tool that is not served (a policy for a misspelt name would silently not hold), and `InvalidInputError` for
-    a rule that could never do what it says.
+    when given. ``house_policy`` is the worker's own policy, ``output`` a schema in place of the agent's. Raises
+    `UnknownToolError` when the scope or the policy names a tool that is not served (a policy for a misspelt name would
+    silently not hold), and `InvalidInputError` for a rule that could never do what it says.
     """
     served = {tool.name: tool for tool in served_tools}
     _check(f"The agent {spec.name!r}", "tools", spec.tools or (), served)
@@ -42,6 +45,7 @@ def freeze(
         house_policy=house_policy,
         waiting=spec.waiting,
         limits=limits or spec.limits,
+        output=output or spec.output,
         workspace=workspace,
     )
     return frozen.model_copy(update={"digest": agent_digest(frozen)})

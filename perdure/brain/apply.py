@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from pydantic import JsonValue
+
 from perdure.brain import inbox
 from perdure.brain.calls import batch_digest, judged, open_batch, opened, settled
 from perdure.brain.clock import clock_reached
-from perdure.brain.ending import end_after_batch, ended, open_status, status_after
+from perdure.brain.ending import end_after_batch, ended, may_mend_output, open_status, status_after
 from perdure.brain.humans import responded
 from perdure.brain.inbox import known_message
+from perdure.brain.outputs import read_output
 from perdure.brain.refuse import refusal, targets
 from perdure.brain.transcript import append, turn_output
+from perdure.contracts.instructions import TurnEnd
+from perdure.contracts.messages import AssistantMessage
 from perdure.contracts.outcomes import (
     AgentRejected,
     AgentResolved,
@@ -119,7 +124,22 @@ def _model_reply(state: State, outcome: ModelReply) -> tuple[State, Phase]:
     )
     spent = {"usage": state.usage + message.usage, "cost": state.cost + message.cost}
     state = append(state, message).model_copy(update={"turn": turn, **spent})
+    state = _with_output_checked(state, message)
     return state, ModelReplied(message_id=message.message_id)
+
+
+def _with_output_checked(state: State, message: AssistantMessage) -> State:
+    """Note what is wrong with a final answer that must fit a schema; the next step is for mending it."""
+    turn, agent = state.turn, state.agent
+    final = not message.calls and message.finish in ("stop", "length")
+    if turn is None or agent is None or agent.output is None or turn.stopping or not final:
+        return state
+    _, problem = read_output(turn_output(state), agent.output)
+    rounds = turn.output_rounds + 1 if problem else 0
+    turn = turn.model_copy(update={"output_problem": problem, "output_rounds": rounds})
+    if problem and may_mend_output(turn, agent.limits):
+        turn = turn.model_copy(update={"step": turn.step + 1})
+    return state.model_copy(update={"turn": turn})
 
 
 def _calls_settled(state: State, outcome: CallsSettled) -> tuple[State, Phase]:
@@ -208,6 +228,7 @@ def _turn_finished(state: State, outcome: TurnFinished) -> tuple[State, Phase]:
         end=outcome.end,
         steps=turn.step,
         output=turn_output(state),
+        data=_output_data(state, outcome.end),
         failure=outcome.failure,
         usage=turn.usage,
         cost=turn.cost,
@@ -221,6 +242,13 @@ def _turn_finished(state: State, outcome: TurnFinished) -> tuple[State, Phase]:
         return state.model_copy(update={"idle_since": outcome.at}), Rested()
     status = "completed" if state.request.conversation else status_after(outcome.end)
     return _end(state, status, failure=outcome.failure if status == "failed" else None)
+
+
+def _output_data(state: State, end: TurnEnd) -> JsonValue:
+    schema = state.agent.output if state.agent else None
+    if schema is None or end not in ("completed", "step_limit"):
+        return None
+    return read_output(turn_output(state), schema)[0]
 
 
 def _end(state: State, status: RunStatus, **fields: object) -> tuple[State, Phase]:

@@ -105,16 +105,15 @@ def _judged(state: State, call: Call, verdict: CallVerdict | None) -> Call:
     if verdict is None or not awaited:
         return call
     decision = verdict.verdict.decision
-    if call.status == "waiting" and (verdict.round == 0 or decision == "ask"):
+    # One of several approvers may have changed the arguments of a waiting call while those before were judged.
+    if call.status == "waiting" and (verdict.round == 0 or decision == "ask" or verdict.digest != call.digest):
         return call
-    if call.edited and decision == "allow" and verdict.digest != call.digest:
-        # One of several approvers changed the arguments while those before were judged.
-        return call
+    tool = verdict.tool or call.part.tool
     call = call.model_copy(
         update={
             "verdict": verdict.verdict,
-            "digest": verdict.digest,
-            "tool": verdict.tool or call.part.tool,
+            "digest": verdict.digest or digest_of({"tool": tool, "arguments": call.part.arguments}),
+            "tool": tool,
             "approval": verdict.approval,
         }
     )

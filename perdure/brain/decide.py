@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from perdure.brain.calls import is_question
-from perdure.brain.ending import end_after_batch, stopped_end, stopped_failure
+from perdure.brain.ending import end_after_batch, may_mend_output, stopped_end, stopped_failure
 from perdure.brain.results import cannot_run
 from perdure.contracts.ids import model_message_id
 from perdure.contracts.instructions import (
@@ -81,6 +81,7 @@ def model_call(state: State) -> CallModel:
         digest=state.digest,
         forced=turn.step >= state.agent.limits.steps,
         nudged=turn.repeats >= state.agent.limits.repeats,
+        problem=turn.output_problem,
     )
 
 
@@ -100,6 +101,9 @@ def _after_reply(state: State, phase: ModelReplied) -> tuple[Instruction, ...]:
         return (AuthorizeCalls(call_ids=tuple(call.call_id for call in turn.batch)),)
     if reply.finish == "refused":
         return (Finish(end="refused"),)
+    if turn.output_problem:
+        assert state.agent is not None
+        return (model_call(state) if may_mend_output(turn, state.agent.limits) else Finish(end="invalid_output"),)
     return (Finish(end="step_limit" if turn.forced else "completed"),)
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from perdure.contracts.agent import Limits
 from perdure.contracts.failures import Failure
 from perdure.contracts.instructions import TurnEnd
-from perdure.contracts.state import RunStatus, State, Stopping
+from perdure.contracts.state import RunStatus, State, Stopping, Turn
 
 _ENDED = frozenset({"completed", "failed", "canceled"})
-_FAILED_ENDS = frozenset({"failed", "refused", "invalid_calls", "repeated_calls"})
+_FAILED_ENDS = frozenset({"failed", "refused", "invalid_calls", "repeated_calls", "invalid_output"})
 
 
 def ended(state: State) -> bool:
@@ -37,6 +38,11 @@ def end_after_batch(state: State) -> TurnEnd | None:
     if turn.feedback_rounds > agent.limits.feedback_rounds:
         return "invalid_calls"
     return "repeated_calls" if turn.repeats >= 2 * agent.limits.repeats else None
+
+
+def may_mend_output(turn: Turn, limits: Limits) -> bool:
+    """Whether the model is asked again after an answer that does not fit its schema."""
+    return not turn.forced and turn.output_rounds <= limits.feedback_rounds
 
 
 def stopped_end(why: Stopping) -> TurnEnd:

@@ -20,6 +20,7 @@ def agent_query(state: State) -> AgentQuery:
         agent=request.agent,
         model=request.model,
         limits=request.limits,
+        output=request.output,
         workspace=request.workspace,
     )
 

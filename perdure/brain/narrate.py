@@ -81,7 +81,7 @@ def _of_outcome(advance: Advance, before: State) -> list[DurableEvent]:
         case CallsJudged():
             return _reviewed(outcome, before, after)
         case CallsSettled():
-            return [CallEnded(result=result) for result in _fresh_results(before, outcome)]
+            return [CallEnded(result=result) for result in _fresh_results(before, after)]
         case Received(order=Send()):
             new = [message for message in after.inbox if message not in before.inbox]
             started = after.messages[before.revision :]
@@ -127,9 +127,13 @@ def _deadline_passed(before: State, after: State) -> list[DurableEvent]:
     return [DeadlinePassed(call_id=call.call_id, decision=call.response.decision) for call in late if call.response]
 
 
-def _fresh_results(before: State, outcome: CallsSettled) -> tuple[ToolMessage, ...]:
+def _fresh_results(before: State, after: State) -> list[ToolMessage]:
+    """What the model is told, which for an edited call is more than what its tool gave."""
     still_open = {call.call_id for call in before.turn.open_calls} if before.turn else set()
-    return tuple(result for result in outcome.results if result.call_id in still_open)
+    batch = after.turn.batch if after.turn else ()
+    held = [call.result for call in batch if call.result is not None]
+    joined = [message for message in after.messages[before.revision :] if message.role == "tool"]
+    return [result for result in (*held, *joined) if result.call_id in still_open]
 
 
 def _turn_ended(before: State, after: State) -> list[DurableEvent]:
@@ -140,6 +144,7 @@ def _turn_ended(before: State, after: State) -> list[DurableEvent]:
         turn=turn.number,
         end=turn.end,
         output=turn.output,
+        data=turn.data,
         failure=turn.failure,
         usage=turn.usage,
         cost=turn.cost,

@@ -21,6 +21,7 @@ def output(state: State) -> RunOutput:
         status=state.status,
         end=last.end if last else None,
         output=last.output if last else "",
+        data=last.data if last else None,
         turns=state.turns,
         steps=state.steps,
         usage=state.usage,

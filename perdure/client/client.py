@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import AsyncIterator
-from datetime import datetime, timedelta
-from typing import TypeVar
+from datetime import timedelta
+from typing import Any, TypeVar
 
-from pydantic import JsonValue, ValidationError
+from pydantic import JsonValue, TypeAdapter, ValidationError
 from temporalio.client import Client as TemporalClient
-from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError
+from temporalio.client import WorkflowFailureError
 from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.exceptions import CancelledError as RunCanceled
@@ -18,6 +18,7 @@ from temporalio.service import RPCError
 from perdure.client.delivery import deliver
 from perdure.client.feed import Feed, read_history
 from perdure.client.grants import Grants
+from perdure.client.listing import RunListing, list_runs
 from perdure.client.projection import Projection
 from perdure.client.rpc import rpc_errors
 from perdure.contracts import names
@@ -25,7 +26,6 @@ from perdure.contracts.approvals import OpenRequests
 from perdure.contracts.errors import InvalidInputError, RunFailedError, ServerUnavailableError
 from perdure.contracts.events import AnyEvent, Position
 from perdure.contracts.messages import Message, UserPart
-from perdure.contracts.record import Record
 from perdure.contracts.requests import (
     Answer,
     Approve,
@@ -48,17 +48,6 @@ QUERY_WITHIN = timedelta(seconds=10)
 
 
 R = TypeVar("R")
-
-
-class RunListing(Record):
-    """A run in a list. ``status`` is ours where the run has said it, else Temporal's in lower case."""
-
-    run_id: str
-    status: str
-    agent: str = ""
-    user: str = ""
-    started_at: datetime
-    closed_at: datetime | None = None
 
 
 class Client:
@@ -101,14 +90,21 @@ class Client:
         """What is remembered for agents, users and runs, to be listed and taken back."""
         return Grants(self._temporal, task_queue=self._task_queue)
 
-    async def start(self, request: RunRequest | str, *, run_id: str | None = None) -> str:
+    async def start(
+        self, request: RunRequest | str, *, run_id: str | None = None, output: type[Any] | None = None
+    ) -> str:
         """Start a run and return its id; a bare string is its message.
+
+        ``output`` is the type that the output must have (a pydantic model, a dataclass, a list of them …): the model is
+        held to its schema, and `result` reads it.
 
         Raises RunAlreadyRunningError when a run of that id is running (there are never two loops of one id), and
         InvalidInputError when the request cannot be used. An id whose run has ended may
         be used again.
         """
         asked = _request(request)
+        if output is not None:
+            asked = asked.model_copy(update={"output": TypeAdapter(output).json_schema()})
         chosen = run_id or f"run-{uuid.uuid4().hex[:12]}"
         with rpc_errors(self.address, chosen):
             await self._temporal.start_workflow(
@@ -235,6 +231,21 @@ class Client:
                 raise RunFailedError(run_id, failure_of(error.cause)) from None
         return output
 
+    async def result(self, run_id: str, kind: type[R]) -> R:
+        """Wait for the run's end and return its output as ``kind``, which it was started with as ``output``.
+
+        Raises RunFailedError, also when the output never came to fit (turn end ``invalid_output``), and
+        InvalidInputError when the run was asked for something else.
+        """
+        output = await self.output(run_id)
+        try:
+            return TypeAdapter(kind).validate_python(output.data)
+        except ValidationError:
+            name = getattr(kind, "__name__", str(kind))
+            raise InvalidInputError(
+                f"The output of run {run_id} is no {name}. Start the run with output={name}; its text is in output()."
+            ) from None
+
     async def summary(self, run_id: str) -> RunSummary:
         """The run at a glance, asked of its worker. Raises OperatorError when no worker answers."""
         return await self._query(run_id, names.SUMMARY, RunSummary)
@@ -255,25 +266,8 @@ class Client:
 
     async def list(self, *, query: str = "", limit: int = 50) -> tuple[RunListing, ...]:
         """The newest runs. ``query`` is a Temporal list filter, such as ``PerdureStatus = 'waiting_approval'``."""
-        kind = f"WorkflowType = '{names.AGENT_RUN}'"
-        wanted = f"{kind} AND ({query})" if query else kind
-        found: list[RunListing] = []
         with rpc_errors(self.address):
-            async for execution in self._temporal.list_workflows(wanted, limit=limit):
-                attributes = {pair.key.name: pair.value for pair in execution.typed_search_attributes}
-                temporal = execution.status or WorkflowExecutionStatus.RUNNING
-                said = attributes.get(names.STATUS_ATTRIBUTE)
-                found.append(
-                    RunListing(
-                        run_id=execution.id,
-                        status=str(said) if said and not execution.close_time else temporal.name.lower(),
-                        agent=str(attributes.get(names.AGENT_ATTRIBUTE, "")),
-                        user=str(attributes.get(names.USER_ATTRIBUTE, "")),
-                        started_at=execution.start_time,
-                        closed_at=execution.close_time,
-                    )
-                )
-        return tuple(found)
+            return await list_runs(self._temporal, query, limit)
 
     async def _query(self, run_id: str, name: str, result_type: type[R]) -> R:
         handle = self._temporal.get_workflow_handle(run_id)

@@ -15,15 +15,16 @@ from perdure.contracts.tools import ToolSpec
 class Draft:
     """A model request in the making.
 
-    ``agent``, ``forced`` and ``nudged`` are what the request is for; a processor reads them and returns a draft with
-    other ``system``, ``messages`` or ``tools``. ``forced`` asks for the answer now, without tools. ``nudged`` is for a
-    model that repeats itself.
+    ``agent``, ``forced``, ``nudged`` and ``problem`` are what the request is for; a processor reads them and returns a
+    draft with other ``system``, ``messages`` or ``tools``. ``forced`` asks for the answer now, without tools.
+    ``nudged`` is for a model that repeats itself, ``problem`` says what is wrong with its last answer.
     """
 
     agent: FrozenAgent
     messages: tuple[Message, ...]
     forced: bool = False
     nudged: bool = False
+    problem: str = ""
     system: str = ""
     tools: tuple[ToolSpec, ...] = ()
 

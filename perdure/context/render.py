@@ -6,6 +6,7 @@ provider's prompt cache holds.
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 from perdure.context.draft import Draft, Processor, append_system, append_tail
@@ -41,19 +42,39 @@ def _force_answer(draft: Draft) -> Draft:
     return append_tail(draft, "guidance", GUIDANCE) if draft.forced else draft
 
 
+def _ask_for_schema(draft: Draft) -> Draft:
+    if draft.agent.output is None:
+        return draft
+    schema = json.dumps(draft.agent.output, ensure_ascii=False)
+    return append_system(draft, f"{SCHEMA}\n{schema}")
+
+
+def _tell_problem(draft: Draft) -> Draft:
+    return append_tail(draft, "problem", f"{MISFIT} {draft.problem}") if draft.problem else draft
+
+
 def _nudge(draft: Draft) -> Draft:
     # Whoever must answer now cannot repeat anything any more.
     return append_tail(draft, "nudge", NUDGE) if draft.nudged and not draft.forced else draft
 
+
+SCHEMA = (
+    "When you have the final answer, give it as JSON that fits this JSON Schema, and nothing else: no sentence before "
+    "or after it, no fence around it."
+)
+
+MISFIT = "Your last answer does not fit the schema that was asked for. Give the whole answer again as JSON that fits."
 
 PIPELINE: tuple[Processor, ...] = (
     Processor("drop_placeholders", drop_placeholders),
     Processor("mend_arguments", mend_arguments),
     Processor("pair_results", pair_results),
     Processor("system_prompt", _system_prompt),
+    Processor("output_schema", _ask_for_schema),
     Processor("offer_tools", _offer_tools),
     Processor("force_answer", _force_answer),
     Processor("nudge", _nudge),
+    Processor("output_problem", _tell_problem),
 )
 
 
@@ -73,12 +94,16 @@ def render(
     *,
     forced: bool = False,
     nudged: bool = False,
+    problem: str = "",
     pipeline: tuple[Processor, ...] = PIPELINE,
 ) -> ModelRequest:
     """The request for the agent's next reply to this transcript.
 
     ``forced`` asks for the answer now: no tools, and guidance as a last synthetic user message. ``nudged`` tells the
-    model, in the same place, that it repeats itself. Raises RenderError.
+    model, in the same place, that it repeats itself, ``problem`` what is wrong with its last answer. Raises
+    RenderError.
     """
-    draft = process(Draft(agent=agent, messages=messages, forced=forced, nudged=nudged), pipeline)
-    return ModelRequest(model=agent.model, system=draft.system, messages=draft.messages, tools=draft.tools)
+    draft = process(Draft(agent=agent, messages=messages, forced=forced, nudged=nudged, problem=problem), pipeline)
+    return ModelRequest(
+        model=agent.model, system=draft.system, messages=draft.messages, tools=draft.tools, output_schema=agent.output
+    )

@@ -5,7 +5,9 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Literal
 
-from perdure.contracts.agent import AgentSpec, FrozenAgent, Humans, Limits, Mode, ToolPolicy
+from pydantic import JsonValue
+
+from perdure.contracts.agent import AgentSpec, FrozenAgent, GivenLimits, Humans, Mode, ToolPolicy
 from perdure.contracts.approvals import ApprovalRequest, CallVerdict, Grant, Question, Response
 from perdure.contracts.messages import CallPart
 from perdure.contracts.record import Record
@@ -19,7 +21,8 @@ class AgentQuery(Record):
     run_id: str
     agent: str | AgentSpec
     model: str | None = None
-    limits: Limits | None = None
+    limits: GivenLimits | None = None
+    output: dict[str, JsonValue] | None = None
     workspace: str | None = None
 
 
@@ -61,6 +64,7 @@ class ModelCall(Record):
     digest: str
     forced: bool = False
     nudged: bool = False
+    problem: str = ""
 
 
 class LiveText(Record):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, JsonValue, PlainSerializer
 
 from perdure.contracts.record import Record
 from perdure.contracts.tools import ToolSpec
@@ -90,11 +90,20 @@ class Limits(Record):
     concurrency: int = Field(default=8, ge=1)
 
 
+def _given(limits: Limits) -> dict[str, int]:
+    return limits.model_dump(exclude_unset=True)
+
+
+GivenLimits = Annotated[Limits, PlainSerializer(_given)]
+"""Limits of which only those count that were given: the rest is the worker's or the agent's. JSON keeps them apart."""
+
+
 class AgentSpec(Record):
     """An agent as its author gives it: by file or inline.
 
     ``tools`` is the scope: None is unrestricted (every tool that the worker serves), empty is none, else the named
-    ones. ``model`` is ``provider:model``; None leaves the choice to the run or the worker's settings.
+    ones. ``model`` is ``provider:model``; None leaves the choice to the run or the worker's settings. ``output`` is the
+    JSON Schema that a turn's output must fit; None is free text.
     """
 
     name: str = "assistant"
@@ -104,7 +113,8 @@ class AgentSpec(Record):
     tools: tuple[str, ...] | None = None
     policy: tuple[ToolPolicy, ...] = ()
     waiting: Waiting = Waiting()
-    limits: Limits = Limits()
+    limits: GivenLimits = Limits()
+    output: dict[str, JsonValue] | None = None
 
 
 class FrozenAgent(Record):
@@ -122,6 +132,7 @@ class FrozenAgent(Record):
     house_policy: tuple[ToolPolicy, ...] = ()
     waiting: Waiting = Waiting()
     limits: Limits = Limits()
+    output: dict[str, JsonValue] | None = None
     workspace: str = "."
     digest: str = ""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, JsonValue
 
 from perdure.contracts.approvals import ApprovalRequest, CallVerdict, Grant, Question
 from perdure.contracts.failures import Failure
@@ -141,6 +141,7 @@ class TurnEnded(Event):
     turn: int
     end: TurnEnd
     output: str = ""
+    data: JsonValue = None
     failure: Failure | None = None
     usage: Usage = Usage()
     cost: Cost = Cost()

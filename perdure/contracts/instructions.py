@@ -18,6 +18,7 @@ TurnEnd = Literal[
     "step_limit",
     "invalid_calls",
     "repeated_calls",
+    "invalid_output",
     "refused",
     "failed",
 ]
@@ -34,7 +35,7 @@ class CallModel(Record):
     """Ask the model for the message ``message_id``, on the first ``revision`` messages of the transcript.
 
     ``digest`` is that transcript's. A ``forced`` call offers no tools and tells the model to answer now. A ``nudged``
-    one tells it that it repeats itself.
+    one tells it that it repeats itself. ``problem`` says what was wrong with its last answer, which must fit a schema.
     """
 
     kind: Literal["call_model"] = "call_model"
@@ -46,6 +47,7 @@ class CallModel(Record):
     digest: str
     forced: bool = False
     nudged: bool = False
+    problem: str = ""
 
 
 class AuthorizeCalls(Record):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import JsonValue
+
 from perdure.contracts.messages import Message
 from perdure.contracts.record import Record
 from perdure.contracts.tools import ToolSpec
@@ -11,6 +13,7 @@ class ModelRequest(Record):
     """One request to a model. ``model`` is ``provider:model``; without ``tools`` no call may come back.
 
     ``cache_key`` is equal for all requests of one conversation: servers that cache prompts by key find it there.
+    ``output_schema`` is what the answer must fit: a provider that can hold a model to a schema does.
     """
 
     model: str
@@ -20,3 +23,4 @@ class ModelRequest(Record):
     max_output_tokens: int | None = None
     temperature: float | None = None
     cache_key: str = ""
+    output_schema: dict[str, JsonValue] | None = None

@@ -81,6 +81,8 @@ class Turn(Record):
     feedback_rounds: int = 0
     last_batch: str = ""
     repeats: int = 0
+    output_rounds: int = 0
+    output_problem: str = ""
     stopping: Stopping | None = None
     usage: Usage = Usage()
     cost: Cost = Cost()
@@ -96,12 +98,13 @@ class Turn(Record):
 
 
 class TurnSummary(Record):
-    """How a turn ended. ``output`` is its last assistant text."""
+    """How a turn ended. ``output`` is its last assistant text, ``data`` the object in it where a schema was given."""
 
     number: int
     end: TurnEnd
     steps: int
     output: str = ""
+    data: JsonValue = None
     failure: Failure | None = None
     usage: Usage = Usage()
     cost: Cost = Cost()
@@ -141,12 +144,13 @@ class State(Record):
 
 
 class RunOutput(Record):
-    """What a run returns: the output of its last turn and what it all took."""
+    """What a run returns: the output of its last turn and what it all took. ``data`` is the output as an object."""
 
     run_id: str
     status: RunStatus
     end: TurnEnd | None = None
     output: str = ""
+    data: JsonValue = None
     turns: int = 0
     steps: int = 0
     usage: Usage = Usage()

@@ -34,7 +34,9 @@ class ModelAttempts:
         attempt = Attempt(self._call, 1)
         try:
             call = self._call
-            request = render(agent, messages[: call.revision], forced=call.forced, nudged=call.nudged)
+            request = render(
+                agent, messages[: call.revision], forced=call.forced, nudged=call.nudged, problem=call.problem
+            )
         except PerdureError as error:
             return error.failure()
         for number in range(1, MODEL_ATTEMPTS + 1):

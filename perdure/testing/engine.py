@@ -221,7 +221,9 @@ class _Engine:
             if query.limits:
                 limits = limits.model_copy(update=query.limits.model_dump(exclude_unset=True))
             workspace = query.workspace or self._machine.workspace
-            agent = freeze(spec, self._toolbox.specs, query.model or spec.model or MODEL, limits, workspace)
+            agent = freeze(
+                spec, self._toolbox.specs, query.model or spec.model or MODEL, limits, workspace, output=query.output
+            )
         except PerdureError as error:
             return AgentRejected(at=self._now, failure=error.failure())
         return AgentResolved(at=self._now, agent=agent)

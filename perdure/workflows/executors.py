@@ -59,6 +59,7 @@ def call_model(state: State, instruction: CallModel, patience: Patience) -> Acti
         digest=instruction.digest,
         forced=instruction.forced,
         nudged=instruction.nudged,
+        problem=instruction.problem,
     )
     step = f"turn {instruction.turn}, step {instruction.step}"
     return workflow.start_activity(
