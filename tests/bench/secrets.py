@@ -6,9 +6,10 @@ import os
 import random
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from perdure.authority.capabilities import Capability
 from perdure.authority.commands import analyse_command, judge_command
 from perdure.authority.paths import MachineFacts, with_links
 
@@ -72,12 +73,16 @@ def secrets(count: int, seed: int) -> str:
         plain = MachineFacts(home=os.path.realpath(home), workspace=os.path.realpath(workspace))
         for _ in range(count):
             text = command(source)
-            facts = with_links(lambda known, text=text: analyse_command(text, known).capabilities, plain, Links())
+            facts = with_links(_capabilities_of(text), plain, Links())
             if judge_command(text, facts).decision == "allow":
                 ran += 1
                 if SECRET in _shown(text, workspace, home):
                     leaks.append(text)
     return f"{count} inputs, seed {seed}: {ran} allowed and run by bash, {len(leaks)} of them leak{leaks[:5] or ''}"
+
+
+def _capabilities_of(text: str) -> Callable[[MachineFacts], tuple[Capability, ...]]:
+    return lambda facts: analyse_command(text, facts).capabilities
 
 
 def _furnish(place: Path) -> None:
