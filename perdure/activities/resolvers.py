@@ -48,7 +48,7 @@ class PolicyContext:
     at: datetime | None
 
 
-ResolverFunction = Callable[[str, dict[str, JsonValue], PolicyContext], PolicyWord]
+ResolverFunction = Callable[[str, dict[str, JsonValue], PolicyContext], str]
 """``(tool, arguments, context) -> "allow" | "ask" | "always_ask" | "deny"``, called in a thread of its own."""
 
 
@@ -86,16 +86,17 @@ class Resolvers:
         seconds = self._deadline.total_seconds()
         try:
             async with asyncio.timeout(seconds):
-                word = await in_thread(
+                said = await in_thread(
                     lambda: self._called(question, function, context), name=f"resolver {question.resolver}"
                 )
         except TimeoutError:
             return Resolution(problem=f"it took longer than {seconds:g} s")
-        except Exception as error:  # noqa: BLE001 - the function is somebody's: it may raise anything
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - the function is somebody's: it may raise anything
             return Resolution(problem=f"{type(error).__name__}: {error}")
-        return Resolution(word=word) if word in WORDS else Resolution(problem=f"it said {str(word)[:40]!r}")
+        known = next((one for one in WORDS if one == said), None)
+        return Resolution(word=known) if known else Resolution(problem=f"it said {str(said)[:40]!r}")
 
-    def _called(self, question: Consultation, function: ResolverFunction, context: PolicyContext) -> PolicyWord:
+    def _called(self, question: Consultation, function: ResolverFunction, context: PolicyContext) -> str:
         with self._lock:
             self._running[question.resolver] += 1
         try:

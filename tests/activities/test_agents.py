@@ -15,7 +15,7 @@ from perdure.activities.toolbox import Toolbox
 from perdure.agents.freeze import agent_digest
 from perdure.agents.shelf import AgentShelf
 from perdure.contracts.activities import AgentQuery, Patience, ResolvedAgent
-from perdure.contracts.agent import AgentSpec, Limits
+from perdure.contracts.agent import AgentSpec, Limits, ToolPolicy
 from perdure.contracts.errors import UnknownModelError
 from perdure.contracts.failures import Failure
 from perdure.providers.provider import Provider
@@ -50,6 +50,7 @@ limits: {steps: 7}
 You keep the books.
 """
 
+HOUSE = (ToolPolicy(tool="*", word="ask"),)
 Resolve = Callable[..., Any]
 
 
@@ -69,6 +70,8 @@ def resolve(tmp_path: Path) -> Resolve:
         limits=Limits(steps=20, feedback_rounds=1),
         workspace=tmp_path / "work",
         search_attributes=True,
+        house_policy=HOUSE,
+        notifications=True,
         patience=Patience(heartbeat=timedelta(seconds=3)),
     )
 
@@ -103,6 +106,20 @@ async def test_the_run_is_told_what_the_worker_says_of_its_server_and_its_patien
     resolved = await resolve("clerk")
     assert resolved.search_attributes
     assert resolved.patience.heartbeat == timedelta(seconds=3)
+
+
+async def test_the_houses_policy_is_frozen_beside_the_agents_own(resolve: Resolve) -> None:
+    agent = (await resolve("clerk")).agent
+    assert [rule.tool for rule in agent.policy] == ["add"]
+    assert agent.house_policy == HOUSE
+    assert agent_digest(agent.model_copy(update={"house_policy": ()})) != agent.digest
+
+
+async def test_a_rule_that_could_never_do_what_it_says_is_told(resolve: Resolve) -> None:
+    rule = ToolPolicy.model_validate({"tool": "add", "when": [{"argument": "a", "match": "regex", "value": "("}]})
+    told = await failure(resolve(AgentSpec(policy=(rule,))))
+    assert (told.kind, told.attribution) == ("invalid_input", "user")
+    assert "regular expression" in told.message
 
 
 async def test_the_model_of_the_start_counts_before_the_agents_and_the_agents_before_the_workers(

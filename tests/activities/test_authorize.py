@@ -1,13 +1,18 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import JsonValue
 from temporalio.testing import ActivityEnvironment
 
 from perdure.activities.authorize import AuthorizeActivity, DiskLinks
+from perdure.activities.resolvers import PolicyContext, Resolvers
 from perdure.contracts.activities import JudgeRequest, ProposedCall
+from perdure.contracts.agent import ToolPolicy
+from perdure.contracts.approvals import Grant
 from perdure.contracts.messages import CallPart
 from perdure.contracts.tools import ToolSpec
 
@@ -121,3 +126,89 @@ def test_what_cannot_be_looked_at_holds_no_links(tmp_path: Path) -> None:
     for path in (str(tmp_path / "nowhere"), "a\0b", "x" * 10_000, "\ud800"):
         assert links.target(path) is None
         assert links.links_in(path) == {}
+
+
+def granted(level: str, subject: str, **fields: Any) -> Grant:
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+    given = {"grant_id": f"{level}/g1", "tool": "write_file", "level": level, "subject": subject, "granted_at": at}
+    return Grant.model_validate({**given, **fields})
+
+
+class Book:
+    """A source of grants that counts how often it is asked."""
+
+    def __init__(self, *grants: Grant, error: Exception | None = None) -> None:
+        self.asked: list[tuple[str, str]] = []
+        self._grants = grants
+        self._error = error
+
+    async def grants(self, agent: str, user: str) -> tuple[Grant, ...]:
+        self.asked.append((agent, user))
+        if self._error:
+            raise self._error
+        return self._grants
+
+
+async def rules(folder: Path, asked: JudgeRequest, **parts: Any) -> list[str]:
+    """The rules by which the calls are judged."""
+    judgement = await ActivityEnvironment().run(AuthorizeActivity(home=folder / "home", **parts).authorize, asked)
+    return [verdict.verdict.rule for verdict in judgement.verdicts]
+
+
+def a_write(folder: Path, **fields: Any) -> JudgeRequest:
+    asked = request(folder, ("write_file", {"path": "a.txt"}))
+    return asked.model_copy(update={"agent": "clerk", "user": "ada", **fields})
+
+
+@pytest.mark.parametrize("grant", [granted("agent", "clerk"), granted("user", "ada")])
+async def test_a_grant_of_the_agent_or_the_user_is_found(tmp_path: Path, grant: Grant) -> None:
+    book = Book(grant)
+    assert await rules(tmp_path, a_write(tmp_path), grants=book) == ["grant"]
+    assert book.asked == [("clerk", "ada")]
+    assert await rules(tmp_path, a_write(tmp_path, humans="none"), grants=book) == ["grant"]
+
+
+@pytest.mark.parametrize(
+    "grant",
+    [granted("agent", "other"), granted("user", "bob"), granted("run", "clerk"), granted("user", "")],
+)
+async def test_a_grant_of_somebody_else_does_not_count(tmp_path: Path, grant: Grant) -> None:
+    assert await rules(tmp_path, a_write(tmp_path), grants=Book(grant)) == ["effect"]
+    assert await rules(tmp_path, a_write(tmp_path, user=""), grants=Book(grant)) == ["effect"]
+
+
+@pytest.mark.parametrize("error", [RuntimeError("closed"), TimeoutError()])
+async def test_grants_that_cannot_be_read_do_not_count(tmp_path: Path, error: Exception) -> None:
+    assert await rules(tmp_path, a_write(tmp_path), grants=Book(error=error)) == ["effect"]
+
+
+async def test_grants_are_looked_up_only_where_they_may_make_a_difference(tmp_path: Path) -> None:
+    book = Book(granted("agent", "clerk"))
+    reading = request(tmp_path, ("read_file", {"path": "a.txt"}))
+    dangerous = request(tmp_path, ("write_file", {"path": "~/.ssh/id_rsa"}))
+    always = a_write(tmp_path, policy=(ToolPolicy(tool="*", word="always_ask"),))
+    for asked in (reading, dangerous, always, a_write(tmp_path, mode="auto"), a_write(tmp_path, scope=())):
+        await rules(tmp_path, asked, grants=book)
+    assert book.asked == []
+
+
+async def test_a_resolver_that_a_policy_names_is_asked(tmp_path: Path) -> None:
+    def only_text_files(tool: str, arguments: dict[str, Any], context: PolicyContext) -> Any:
+        return "allow" if arguments["path"].endswith(".txt") and context.user == "ada" else "deny"
+
+    asked = request(tmp_path, ("write_file", {"path": "a.txt"}), ("write_file", {"path": "a.md"}))
+    asked = asked.model_copy(update={"user": "ada", "policy": (ToolPolicy(tool="write_file", resolver="m:f"),)})
+    activity = AuthorizeActivity(home=tmp_path / "home", resolvers=Resolvers({"m:f": only_text_files}))
+    judgement = await ActivityEnvironment().run(activity.authorize, asked)
+    assert [verdict.verdict.decision for verdict in judgement.verdicts] == ["allow", "deny"]
+
+
+async def test_a_resolver_that_fails_or_is_unknown_asks_in_every_mode(tmp_path: Path) -> None:
+    def fail(tool: str, arguments: dict[str, Any], context: PolicyContext) -> Any:
+        raise LookupError("no rule")
+
+    asked = a_write(tmp_path, mode="auto", policy=(ToolPolicy(tool="write_file", resolver="m:f"),))
+    for resolvers in (Resolvers({"m:f": fail}), Resolvers()):
+        activity = AuthorizeActivity(home=tmp_path / "home", resolvers=resolvers)
+        (verdict,) = (await ActivityEnvironment().run(activity.authorize, asked)).verdicts
+        assert (verdict.verdict.decision, verdict.verdict.rule, verdict.verdict.firm) == ("ask", "error", True)

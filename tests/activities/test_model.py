@@ -113,6 +113,14 @@ async def test_a_forced_call_gives_guidance() -> None:
     assert last.parts == (TextPart(text=GUIDANCE),)
 
 
+async def test_a_nudged_call_says_that_the_model_repeats_itself() -> None:
+    run = Run((said(1),))
+    one = playing(Reply(text=("Yes.",)))
+    await Beats().run(activities(one, run).call_model, run.call().model_copy(update={"nudged": True}))
+    assert isinstance(one.provider, ScriptedProvider)
+    assert one.provider.requests[0].messages[-1].message_id == "tail:nudge"
+
+
 async def test_the_reply_is_remembered_as_the_run_will_have_it() -> None:
     run = Run((said(1),))
     one = playing(Reply(text=("Yes.",)), Reply(text=("Still.",)))

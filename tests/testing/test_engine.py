@@ -140,6 +140,15 @@ async def test_the_forced_last_step_offers_no_tools_and_gives_guidance() -> None
     assert run.requests[2].messages[-1].role == "user"
 
 
+async def test_a_model_that_repeats_itself_is_told_so_and_keeps_its_tools() -> None:
+    replies = script(*[asks("add", a=1, b=1)] * 2, says("Two."))
+    request = RunRequest(message="Add.", limits=Limits(repeats=2))
+    run = await run_in_process(request, script=replies, tools=TOOLS)
+
+    assert [request.messages[-1].message_id for request in run.requests] == ["u1", "t1s1c1r", "tail:nudge"]
+    assert all(request.tools for request in run.requests)
+
+
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [('{"a": 1, "b"', "cut"), ("not json", "JSON"), ('{"a": 1}', "b"), ("[1]", "object")],

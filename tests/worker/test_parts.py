@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from perdure.contracts.errors import KeyMissingError, UnknownModelError, UnknownToolError
+from perdure.contracts.agent import ToolPolicy
+from perdure.contracts.errors import InvalidSettingsError, KeyMissingError, UnknownModelError, UnknownToolError
 from perdure.providers.catalogue import Endpoint
 from perdure.worker.parts import control_paths, gather_parts
 from perdure.worker.settings import Settings
@@ -50,15 +51,30 @@ async def test_parts_that_cannot_be_used_are_errors_before_anything_starts() -> 
         await gather_parts(Settings(model="nobody:x"), {})
 
 
+async def test_the_house_policy_is_checked_before_anything_starts(tmp_path: Path) -> None:
+    rules = tmp_path / "rules.py"
+    rules.write_text("def decide(tool, arguments, context):\n    return 'ask'\n")
+    named = f"{rules}:decide"
+    policy = (ToolPolicy(tool="write_file", resolver=named), ToolPolicy(tool="mail__*", word="deny"))
+    parts = await gather_parts(Settings(model="demo:demo", policy=policy, resolvers=(named,)), {})
+    assert parts.resolvers.names == (named,)
+    with pytest.raises(InvalidSettingsError, match="not among the setting `resolvers`: none"):
+        await gather_parts(Settings(model="demo:demo", policy=policy), {})
+    misspelt = (ToolPolicy(tool="wirte_file", word="deny"),)
+    with pytest.raises(UnknownToolError, match=r"The house policy names the tool 'wirte_file'.*'write_file'"):
+        await gather_parts(Settings(model="demo:demo", policy=misspelt), {})
+
+
 def test_what_steers_the_worker_is_under_its_control(tmp_path: Path) -> None:
     settings = Settings(
         agents=(tmp_path / "agents",),
         data_dir=tmp_path / "data",
         workspace=tmp_path,
         tools=(f"{tmp_path}/a.py:f", f"{tmp_path}/b.py", "package.module:f"),
+        resolvers=(f"{tmp_path}/c.py:f",),
     )
     paths = set(control_paths(settings))
-    expected = ("agents", "data", "perdure.toml", ".env", "a.py", "b.py")
+    expected = ("agents", "data", "perdure.toml", ".env", "a.py", "b.py", "c.py")
     assert {tmp_path / name for name in expected} <= paths
     assert Path.cwd() / "perdure.toml" in paths
     assert not any("package" in str(path) for path in paths - {Path.cwd()})

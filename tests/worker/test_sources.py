@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from perdure.contracts.agent import ArgumentRule, ToolPolicy
 from perdure.contracts.errors import InvalidSettingsError
 from perdure.worker.settings import Settings
 from perdure.worker.sources import Loaded, line_of, load_settings
@@ -177,3 +178,39 @@ def test_a_long_value_is_cut(around: Surroundings) -> None:
 )
 def test_the_line_of_a_key_is_found(text: str, path: tuple[str, ...], line: int | None) -> None:
     assert line_of(text, path) == line
+
+
+POLICY = """
+[policy]
+write_file = "ask"
+[[policy.run]]
+when = {command = {prefix = "git status"}}
+then = "allow"
+"""
+
+
+def test_a_policy_is_a_table_in_a_file_and_json_in_the_environment(around: Surroundings) -> None:
+    (around.folder / "perdure.toml").write_text(POLICY)
+    git = ArgumentRule(argument="command", match="prefix", value="git status")
+    assert around.load().settings.policy == (
+        ToolPolicy(tool="write_file", word="ask"),
+        ToolPolicy(tool="run", word="allow", when=(git,)),
+    )
+    assert around.load(PERDURE_POLICY='{"a": "deny"}').settings.policy == (ToolPolicy(tool="a", word="deny"),)
+
+
+def test_of_the_rules_of_two_files_those_of_the_nearer_come_first(around: Surroundings) -> None:
+    (around.folder / "perdure.toml").write_text('[policy]\na = "deny"\n"*" = "ask"\n')
+    (around.config / "perdure.toml").write_text('[policy]\nb = "allow"\na = "allow"\n')
+    said = [(rule.tool, rule.word) for rule in around.load().settings.policy]
+    assert said == [("a", "deny"), ("*", "ask"), ("b", "allow")]
+
+
+def test_a_mistake_in_a_policy_is_told_with_its_place(around: Surroundings) -> None:
+    file = around.folder / "perdure.toml"
+    file.write_text(POLICY.replace('"allow"', '"never"'))
+    assert around.error() == (f"policy.run.0.then in {file}, line 4 should be 'allow', 'ask', 'always_ask' or 'deny'.")
+    file.write_text('policy = "deny"\n')
+    assert around.error().startswith(f"policy in {file}, line 1: ")
+    file.unlink()
+    assert around.error(PERDURE_POLICY="{").startswith("PERDURE_POLICY in the environment: ")

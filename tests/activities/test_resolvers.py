@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from perdure.activities.resolvers import MAX_HANGING, PolicyContext, Resolvers, load_resolvers
+from perdure.authority.policy import Resolution
+from perdure.authority.resolvers import Consultation
+from perdure.contracts.activities import JudgeRequest
+from perdure.contracts.errors import InvalidSettingsError
+
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+REQUEST = JudgeRequest(
+    run_id="r1", calls=(), tools=(), at=NOON, agent="clerk", user="ada", mode="auto", humans="none", workspace="/work"
+)
+QUESTION = Consultation("a:f", "t1s1c1", "write_note", {"text": "x"})
+
+
+async def answer(function: Callable[..., Any], *, deadline: timedelta = timedelta(seconds=5)) -> Resolution:
+    said = await Resolvers({"a:f": function}, deadline=deadline).resolve([QUESTION], REQUEST)
+    return said["t1s1c1"]["a:f"]
+
+
+async def test_a_resolver_is_told_the_tool_the_arguments_and_the_run() -> None:
+    told: list[Any] = []
+
+    def remember(tool: str, arguments: dict[str, Any], context: PolicyContext) -> str:
+        told.extend((tool, arguments, context, threading.current_thread().name))
+        return "allow"
+
+    assert await answer(remember) == Resolution(word="allow")
+    context = PolicyContext("r1", "t1s1c1", "clerk", "ada", "auto", "none", "/work", NOON)
+    assert told == ["write_note", {"text": "x"}, context, "resolver a:f"]
+
+
+@pytest.mark.parametrize("said", ["never", "", None, True, 3, ["allow"]])
+async def test_what_is_no_policy_word_says_nothing(said: object) -> None:
+    resolution = await answer(lambda *_: said)
+    assert resolution.word is None
+    assert resolution.problem == f"it said {str(said)[:40]!r}"
+
+
+@pytest.mark.parametrize("error", [KeyError("x"), SystemExit(3), RuntimeError("no database")])
+async def test_a_resolver_that_fails_says_nothing(error: BaseException) -> None:
+    def fail(*_: Any) -> str:
+        raise error
+
+    resolution = await answer(fail)
+    assert (resolution.word, resolution.problem) == (None, f"{type(error).__name__}: {error}")
+
+
+async def test_a_resolver_that_is_slow_says_nothing() -> None:
+    leave = threading.Event()
+    resolution = await answer(lambda *_: leave.wait(), deadline=timedelta(milliseconds=20))
+    leave.set()
+    assert (resolution.word, resolution.problem) == (None, "it took longer than 0.02 s")
+
+
+async def test_a_resolver_that_hangs_is_not_asked_for_ever() -> None:
+    leave, asked = threading.Event(), 0
+
+    def hang(*_: Any) -> str:
+        nonlocal asked
+        asked += 1
+        leave.wait()
+        return "allow"
+
+    resolvers = Resolvers({"a:f": hang}, deadline=timedelta(milliseconds=20))
+    problems = [(await resolvers.resolve([QUESTION], REQUEST))["t1s1c1"]["a:f"].problem for _ in range(MAX_HANGING + 2)]
+    leave.set()
+    assert asked == MAX_HANGING
+    assert problems[-1] == "earlier questions to it are still open"
+
+
+async def test_a_resolver_that_the_settings_do_not_list_is_not_looked_for() -> None:
+    said = await Resolvers().resolve([Consultation("os:getcwd", "t1s1c1", "write_note", {})], REQUEST)
+    assert said == {"t1s1c1": {"os:getcwd": Resolution(problem="this worker's settings do not list it")}}
+
+
+async def test_all_are_asked_at_once() -> None:
+    together = threading.Barrier(3)
+
+    def meet(*_: Any) -> str:
+        together.wait(timeout=10)
+        return "ask"
+
+    questions = [Consultation("a:f", f"t1s1c{number}", "write_note", {}) for number in (1, 2)]
+    answered = asyncio.create_task(Resolvers({"a:f": meet}).resolve(questions, REQUEST))
+    await asyncio.to_thread(together.wait, 10)
+    assert set(await answered) == {"t1s1c1", "t1s1c2"}
+
+
+CODE = """
+from perdure.activities.resolvers import PolicyContext
+
+def decide(tool: str, arguments: dict, context: PolicyContext) -> str:
+    return "deny"
+
+async def later(tool, arguments, context):
+    return "deny"
+
+def short(tool):
+    return "deny"
+
+word = "deny"
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    made = tmp_path / "rules.py"
+    made.write_text(CODE)
+    return made
+
+
+async def test_a_resolver_is_known_by_the_path_that_leads_to_it(file: Path) -> None:
+    path = f"{file}:decide"
+    resolvers = load_resolvers([path])
+    assert resolvers.names == (path,)
+    said = await resolvers.resolve([Consultation(path, "t1s1c1", "write_note", {})], REQUEST)
+    assert said["t1s1c1"][path] == Resolution(word="deny")
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("missing", "has no plain function 'missing'"),
+        ("later", "has no plain function 'later'"),
+        ("word", "has no plain function 'word'"),
+        ("short", "short must take three arguments: tool, arguments, context"),
+    ],
+)
+def test_what_is_no_resolver_is_refused_at_the_start(file: Path, name: str, said: str) -> None:
+    with pytest.raises(InvalidSettingsError, match=said):
+        load_resolvers([f"{file}:{name}"])
+
+
+@pytest.mark.parametrize("path", ["rules", "rules.py", ":f", "no_such_module:f", "no_such_file.py:f"])
+def test_a_path_that_leads_nowhere_is_told(path: str) -> None:
+    with pytest.raises(InvalidSettingsError, match=r"^Resolver path "):
+        load_resolvers([path])
