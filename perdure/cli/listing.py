@@ -13,7 +13,7 @@ from perdure.cli.session import Session, reaching, read_settings
 from perdure.cli.show import waiting_of
 from perdure.cli.text import one_line
 from perdure.cli.waiting import Asked
-from perdure.client.client import RunListing
+from perdure.client.listing import RunListing
 from perdure.contracts.approvals import Question, RequestedCall
 
 WAITING = ("waiting_approval", "waiting_answer", "waiting_external", "waiting_budget")

@@ -32,8 +32,8 @@ def attachment(source: str | Path | bytes, *, media_type: str = "", name: str = 
         return _part(media_type or _guess(name), name, data=_bounded(source, name or "the attachment"))
     text = str(source)
     if urlsplit(text).scheme in ("http", "https"):
-        path = urlsplit(text).path
-        return _part(media_type or _guess(path), name or path.rpartition("/")[2], url=text)
+        last = urlsplit(text).path.rpartition("/")[2]
+        return _part(media_type or _guess(last), name or last, url=text)
     path = Path(source)
     try:
         data = path.read_bytes()
