@@ -14,12 +14,12 @@ from temporalio.api.history.v1 import HistoryEvent
 from temporalio.converter import DataConverter
 from temporalio.exceptions import CancelledError
 
-from perdure.contracts.activities import Judgement, ResolvedAgent
+from perdure.contracts.activities import Judgement, LiveText, Recalled, ResolvedAgent
 from perdure.contracts.continuation import Continuation
 from perdure.contracts.errors import InvalidInputError
 from perdure.contracts.failures import Failure
 from perdure.contracts.messages import AssistantMessage
-from perdure.contracts.names import AUTHORIZE, CALL_MODEL, RESOLVE_AGENT
+from perdure.contracts.names import AUTHORIZE, CALL_MODEL, RECALL, RESOLVE_AGENT
 from perdure.contracts.outcomes import (
     AnyOutcome,
     CallsJudged,
@@ -41,6 +41,7 @@ class OutcomeReader:
     def __init__(self, converter: DataConverter) -> None:
         self._converter = converter
         self._scheduled: dict[int, tuple[str, str]] = {}
+        self._recalled: dict[str, LiveText] = {}
 
     def scheduled(self, event: HistoryEvent) -> None:
         """Note an activity that was scheduled."""
@@ -98,7 +99,14 @@ class OutcomeReader:
             return None
         if name == CALL_MODEL:
             model = state.agent.model if state.agent else ""
-            return model_outcome(key, model, await self._given(result, AssistantMessage), at)
+            return model_outcome(
+                key,
+                model,
+                await self._given(result, AssistantMessage),
+                at,
+                stopping=state.turn.stopping is not None,
+                recalled=self._recalled.pop(key, None),
+            )
         call = state.turn.call(key)
         if call is None:
             return None
@@ -117,6 +125,11 @@ class OutcomeReader:
         result = Lost(await self._converter.decode_failure(marker.failure)) if failed else marker.details["result"]
         if name == RESOLVE_AGENT:
             return agent_outcome(await self._given(result, ResolvedAgent), at)
+        if name == RECALL:
+            recalled = await self._given(result, Recalled)
+            if isinstance(recalled, Recalled) and recalled.live is not None:
+                self._recalled[recalled.live.message_id] = recalled.live
+            return None
         if name == AUTHORIZE:
             humans = state.request.humans if state else "none"
             verdicts = verdicts_of(

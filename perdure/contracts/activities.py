@@ -84,6 +84,12 @@ class LiveText(Record):
     cost: Cost = Cost()
 
 
+class Recalled(Record):
+    """Result of ``recall``: the last heartbeat of a model call that waits for its next attempt, if there is one."""
+
+    live: LiveText | None = None
+
+
 class ProposedCall(Record):
     """A call to judge, with what a human said of it, if anything. ``round`` comes back with the verdict.
 

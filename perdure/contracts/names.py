@@ -8,9 +8,10 @@ GRANT_BOOK = "GrantBook"
 RESOLVE_AGENT = "resolve_agent"
 CALL_MODEL = "call_model"
 AUTHORIZE = "authorize"
+RECALL = "recall"
 REMEMBER_GRANT = "remember_grant"
 NOTIFY = "notify"
-RESERVED_ACTIVITIES = frozenset({RESOLVE_AGENT, CALL_MODEL, AUTHORIZE, REMEMBER_GRANT, NOTIFY})
+RESERVED_ACTIVITIES = frozenset({RESOLVE_AGENT, CALL_MODEL, AUTHORIZE, RECALL, REMEMBER_GRANT, NOTIFY})
 
 # Updates and their signal twins share a name: the update answers with a receipt, the signal is sent and forgotten.
 SEND = "send"

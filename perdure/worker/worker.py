@@ -22,6 +22,7 @@ from perdure.activities.authorize import AuthorizeActivity
 from perdure.activities.grants import GrantBooks
 from perdure.activities.model import ModelActivities
 from perdure.activities.notify import NotifyActivity
+from perdure.activities.recall import RecallActivity
 from perdure.activities.tools import tool_activities
 from perdure.activities.transcripts import RunQuery, TranscriptCache
 from perdure.contracts.errors import OperatorError
@@ -82,6 +83,7 @@ def build_worker(client: Client, settings: Settings, parts: Parts, *, search_att
             agents.resolve_agent,
             ModelActivities(parts.providers, transcripts).call_model,
             authority.authorize,
+            RecallActivity(client).recall,
             books.remember_grant,
             NotifyActivity(hooks).notify,
             *tool_activities(parts.toolbox),

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, assert_never
 
 from temporalio import workflow
+from temporalio.common import RawValue
 from temporalio.workflow import ActivityHandle
 
 from perdure.brain.clock import wake_at
@@ -15,7 +16,7 @@ from perdure.brain.ending import ended
 from perdure.brain.inputs import notifications
 from perdure.brain.loop import Loop
 from perdure.brain.resume import resume
-from perdure.contracts.activities import Patience, ResolvedAgent
+from perdure.contracts.activities import LiveText, Patience, ResolvedAgent
 from perdure.contracts.continuation import Continuation
 from perdure.contracts.instructions import (
     AskHumans,
@@ -29,11 +30,12 @@ from perdure.contracts.instructions import (
     SettleCalls,
     StopWork,
 )
+from perdure.contracts.messages import AssistantMessage
 from perdure.contracts.outcomes import AnyOutcome, ClockReached
 from perdure.contracts.requests import RunRequest
 from perdure.contracts.state import State
 from perdure.workflows import executors
-from perdure.workflows.given import agent_outcome
+from perdure.workflows.given import agent_outcome, model_outcome
 from perdure.workflows.visibility import Visibility
 
 LARGEST_HAND_OVER = 1024 * 1024
@@ -52,6 +54,7 @@ class Engine:
         self.fatal: Exception | None = None
         self.handing_over = False
         self._opened = 0
+        self._recalled: dict[str, LiveText] = {}
         self._handles: dict[str, ActivityHandle[Any]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._errands: set[asyncio.Task[None]] = set()
@@ -133,16 +136,18 @@ class Engine:
             case CallModel():
                 handle = executors.call_model(state, instruction, self._patience)
                 self._handles[instruction.message_id] = handle
-                self._spawn(executors.model_outcome(instruction, handle), instruction.message_id)
+                self._spawn(self._model_outcome(instruction, handle), instruction.message_id)
             case AuthorizeCalls():
                 judging = executors.authorize(state, instruction)
                 self._spawn(executors.judged_outcome(state, instruction, judging))
             case CallTools():
                 self._call_tools(state, instruction)
             case StopWork():
-                for key in (instruction.model_call, *instruction.call_ids):
-                    if key and key in self._handles:
+                for key in instruction.call_ids:
+                    if key in self._handles:
                         self._handles[key].cancel()
+                if instruction.model_call in self._handles:
+                    self._spawn(self._stop_model(instruction.model_call))
             case AskHumans():
                 if self._notifications:
                     for notification in notifications(state, instruction):
@@ -161,6 +166,25 @@ class Engine:
             self._visibility.enabled = given.search_attributes
             self._notifications = given.notifications
         return agent_outcome(given, workflow.now())
+
+    async def _model_outcome(self, instruction: CallModel, handle: ActivityHandle[RawValue]) -> AnyOutcome:
+        given = await executors.awaited(handle, AssistantMessage)
+        turn = self.state.turn
+        return model_outcome(
+            instruction.message_id,
+            instruction.model,
+            given,
+            workflow.now(),
+            stopping=turn is not None and turn.stopping is not None,
+            recalled=self._recalled.pop(instruction.message_id, None),
+        )
+
+    async def _stop_model(self, message_id: str) -> None:
+        live = await executors.recall(message_id)
+        if message_id in self._handles:
+            if live is not None:
+                self._recalled[message_id] = live
+            self._handles[message_id].cancel()
 
     def _call_tools(self, state: State, instruction: CallTools) -> None:
         assert state.turn is not None

@@ -16,11 +16,10 @@ from temporalio.exceptions import ActivityError
 from temporalio.workflow import ActivityCancellationType, ActivityHandle
 
 from perdure.brain.inputs import agent_query, call_context, judge_request
-from perdure.contracts.activities import Judgement, ModelCall, Notification, Patience, ResolvedAgent
+from perdure.contracts.activities import Judgement, LiveText, ModelCall, Notification, Patience, Recalled, ResolvedAgent
 from perdure.contracts.approvals import Grant
 from perdure.contracts.instructions import AuthorizeCalls, CallModel
-from perdure.contracts.messages import AssistantMessage
-from perdure.contracts.names import AUTHORIZE, CALL_MODEL, NOTIFY, REMEMBER_GRANT, RESOLVE_AGENT
+from perdure.contracts.names import AUTHORIZE, CALL_MODEL, NOTIFY, RECALL, REMEMBER_GRANT, RESOLVE_AGENT
 from perdure.contracts.outcomes import AnyOutcome, CallsJudged, CallsSettled
 from perdure.contracts.state import Call, State
 from perdure.contracts.tools import ToolSpec
@@ -42,7 +41,7 @@ async def resolve_agent(state: State) -> ResolvedAgent | Lost:
         start_to_close_timeout=LOCAL_DEADLINE,
         retry_policy=RetryPolicy(maximum_attempts=5),
     )
-    given: ResolvedAgent | Lost = await _given(handle, ResolvedAgent)
+    given: ResolvedAgent | Lost = await awaited(handle, ResolvedAgent)
     return given
 
 
@@ -75,10 +74,18 @@ def call_model(state: State, instruction: CallModel, patience: Patience) -> Acti
     )
 
 
-async def model_outcome(instruction: CallModel, handle: ActivityHandle[RawValue]) -> AnyOutcome:
-    """What the model call gave: its message, or why there is none."""
-    given = await _given(handle, AssistantMessage)
-    return outcomes.model_outcome(instruction.message_id, instruction.model, given, workflow.now())
+async def recall(message_id: str) -> LiveText | None:
+    """What a model call has written that waits for its next attempt; None when it runs, or nobody knows."""
+    handle = workflow.start_local_activity(
+        RECALL,
+        message_id,
+        activity_id=f"recall {message_id}",
+        result_type=RawValue,
+        start_to_close_timeout=LOCAL_DEADLINE,
+        retry_policy=RetryPolicy(maximum_attempts=2),
+    )
+    given: Recalled | Lost = await awaited(handle, Recalled)
+    return given.live if isinstance(given, Recalled) else None
 
 
 def authorize(state: State, instruction: AuthorizeCalls) -> ActivityHandle[RawValue]:
@@ -102,7 +109,7 @@ def _judging_id(state: State, instruction: AuthorizeCalls) -> str:
 
 async def judged_outcome(state: State, instruction: AuthorizeCalls, handle: ActivityHandle[RawValue]) -> AnyOutcome:
     """The verdicts, one for each call."""
-    given = await _given(handle, Judgement)
+    given = await awaited(handle, Judgement)
     verdicts = outcomes.verdicts_of(instruction.call_ids, state.request.humans, given)
     return CallsJudged(at=workflow.now(), verdicts=verdicts)
 
@@ -128,7 +135,7 @@ def call_tool(state: State, call: Call, spec: ToolSpec, patience: Patience) -> A
 
 async def tool_outcome(call: Call, handle: ActivityHandle[RawValue]) -> AnyOutcome:
     """The one result of a call."""
-    given = await _given(handle, Any)
+    given = await awaited(handle, Any)
     return CallsSettled(at=workflow.now(), results=(outcomes.result_of(call.part, given),))
 
 
@@ -143,7 +150,7 @@ async def notify(notification: Notification) -> None:
         retry_policy=RetryPolicy(maximum_attempts=5),
         summary=f"{notification.stage}: {notification.key.split('/')[-2]}",
     )
-    await _given(handle, Any)
+    await awaited(handle, Any)
 
 
 async def remember_grant(grant: Grant) -> None:
@@ -157,14 +164,14 @@ async def remember_grant(grant: Grant) -> None:
         retry_policy=RetryPolicy(maximum_attempts=5),
         summary=f"{grant.tool} for {grant.level} {grant.subject}",
     )
-    await _given(handle, Any)
+    await awaited(handle, Any)
 
 
 def _glance(text: str) -> str:
     return text if len(text) <= 120 else text[:119] + "…"
 
 
-async def _given(handle: ActivityHandle[RawValue], kind: Any) -> Any:
+async def awaited(handle: ActivityHandle[RawValue], kind: Any) -> Any:
     """What an activity gave, read as ``kind``; `Lost` when there is nothing to read.
 
     Read here and not by the SDK: a result that the SDK cannot read fails the workflow task for ever.

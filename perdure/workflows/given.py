@@ -9,15 +9,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from pydantic import ValidationError
 from temporalio.exceptions import ApplicationError, CancelledError
 from temporalio.exceptions import TimeoutError as ActivityTimeoutError
 
 from perdure.brain.results import STOPPED, UNAVAILABLE, call_result, tool_result
-from perdure.contracts.activities import Judgement, ResolvedAgent
+from perdure.contracts.activities import Judgement, LiveText, ResolvedAgent
 from perdure.contracts.agent import Humans
 from perdure.contracts.approvals import CallVerdict, Verdict
 from perdure.contracts.errors import bounded
-from perdure.contracts.messages import AssistantMessage, CallPart, ToolMessage
+from perdure.contracts.messages import AssistantMessage, CallPart, ReasoningPart, TextPart, ToolMessage
 from perdure.contracts.outcomes import AgentRejected, AgentResolved, ModelFailure, ModelReply
 from perdure.workflows.failures import failure_of, text_of
 
@@ -53,18 +54,54 @@ def agent_outcome(given: ResolvedAgent | Lost, at: datetime) -> AgentResolved | 
 
 
 def model_outcome(
-    message_id: str, model: str, given: AssistantMessage | Lost, at: datetime
+    message_id: str,
+    model: str,
+    given: AssistantMessage | Lost,
+    at: datetime,
+    *,
+    stopping: bool,
+    recalled: LiveText | None,
 ) -> ModelReply | ModelFailure:
-    """What the model call that was to make ``message_id`` came to."""
+    """What the model call that was to make ``message_id`` came to.
+
+    A call that was told to stop (``stopping``) and returned nothing had written what its last heartbeat says: that of
+    before the stop (``recalled``) when it waited for its next attempt, or that of a worker that died meanwhile.
+    """
     if isinstance(given, Lost):
-        if not isinstance(given.cause, CancelledError):
+        if not (stopping or isinstance(given.cause, CancelledError)):
             return ModelFailure(at=at, message_id=message_id, failure=failure_of(given.cause))
-        # Stopped before any attempt could return what it had.
-        given = AssistantMessage(message_id=message_id, parts=(), model=model, finish="interrupted")
+        given = _partial(message_id, model, recalled or _last_words(given.cause))
     if given.message_id != message_id:
         failure = failure_of(ValueError(f"The model call for {message_id} returned the message {given.message_id}."))
         return ModelFailure(at=at, message_id=message_id, failure=failure)
     return ModelReply(at=at, message=given)
+
+
+def _last_words(cause: BaseException | None) -> LiveText | None:
+    details = cause.last_heartbeat_details if isinstance(cause, ActivityTimeoutError) else ()
+    try:
+        return LiveText.model_validate(details[0]) if details else None
+    except ValidationError:
+        return None
+
+
+def _partial(message_id: str, model: str, live: LiveText | None) -> AssistantMessage:
+    """What is known of a message whose call was stopped before any attempt could return it."""
+    if live is None:
+        return AssistantMessage(message_id=message_id, parts=(), model=model, finish="interrupted")
+    parts = (
+        *((ReasoningPart(text=live.reasoning),) if live.reasoning else ()),
+        *((TextPart(text=live.text),) if live.text else ()),
+    )
+    return AssistantMessage(
+        message_id=message_id,
+        parts=parts,
+        model=model,
+        finish="interrupted",
+        usage=live.usage,
+        cost=live.cost,
+        attempt=live.attempt,
+    )
 
 
 def verdicts_of(call_ids: tuple[str, ...], humans: Humans, given: Judgement | Lost) -> tuple[CallVerdict, ...]:

@@ -151,6 +151,22 @@ async def test_what_is_sent_while_no_worker_runs_is_applied_when_one_comes(lone:
     assert ids == ["u1", "t1s1", "t1s1c1r", "u2", "t1s2"]
 
 
+async def test_an_interrupt_of_a_call_whose_worker_died_keeps_what_its_last_heartbeat_said(
+    lone: Stage, worker: Any
+) -> None:
+    first = worker()
+    stuck = held(says("I begin", " and never end"), lone.folder / "never", after=1)
+    run_id = await lone.start(script(stuck, says("Next.")), conversation=True)
+    await lone.until(run_id, lambda event: event.kind == "text_arrived")
+    first.kill()
+    await lone.temporal.get_workflow_handle(run_id).signal("interrupt", {"reason": "gone"})
+    worker()
+    ended = await lone.until_kind(run_id, "turn_ended")
+    assert ended.kind == "turn_ended"
+    assert (ended.end, ended.output) == ("interrupted", "I begin")
+    await lone.client.cancel(run_id)
+
+
 def five_steps(stage: Stage) -> Script:
     """Five steps of one tool each, the third held open, the fourth to be approved."""
     return script(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import subprocess
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from perdure import PerdureError, RunRequest
 from perdure.contracts.errors import InvalidInputError, OrderRefusedError, RunAlreadyRunningError, RunNotFoundError
 from perdure.contracts.messages import AssistantMessage, ToolMessage, UserMessage
 from perdure.providers.gate import Gate
-from perdure.testing.script import asks, held, says, script, together
+from perdure.testing.script import asks, fails, held, says, script, together
 from tests.server.stage import Stage
 from tests.server.tools import effects
 from tests.servers import binary
@@ -272,3 +273,14 @@ async def test_any_client_may_start_a_run_with_plain_json(stage: Stage) -> None:
         "AgentRun", {"message": "Hi", "model": model}, id=f"json-{stage.task_queue}", task_queue=stage.task_queue
     )
     assert (await handle.result())["output"] == "Hello from JSON."
+
+
+async def test_an_interrupt_during_back_off_keeps_the_partial_text_and_is_quick(stage: Stage) -> None:
+    failing = fails("overloaded", after=2, retry_after=timedelta(hours=1))
+    run_id = await stage.start(script(failing, says("never", " asked", " again")), conversation=True)
+    await stage.until(run_id, lambda event: event.kind == "retrying")
+    await stage.client.interrupt(run_id)
+    ended = await stage.until_kind(run_id, "turn_ended")
+    assert ended.kind == "turn_ended"
+    assert (ended.end, ended.output) == ("interrupted", "never asked")
+    await stage.client.cancel(run_id)
