@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from perdure.authority.policy import Finding
+from perdure.authority.policy import ANYBODY, Finding
 from perdure.contracts.activities import ProposedCall
 from perdure.contracts.agent import ApprovalRule
 from perdure.contracts.approvals import Response, Verdict
@@ -63,10 +63,14 @@ def approved(said: Response, verdict: Verdict) -> Verdict:
     return Verdict(decision="allow", rule="approved", reason=bounded(f"Approved{_by(said)}: {verdict.reason}"))
 
 
-def defaulted(said: Response, verdict: Verdict) -> Verdict:
-    """The verdict on a call that nobody decided in time, where the default is to approve: it lifts no firm ask."""
-    if verdict.firm:
-        why = f"{said.text} By default it would run then, but not this: only a person may approve it. {verdict.reason}"
+def defaulted(said: Response, finding: Finding) -> Verdict:
+    """The verdict on a call that nobody decided in time, where the default is to approve.
+
+    Time alone lifts nothing that always asks, and nothing that only certain people may approve.
+    """
+    verdict = finding.verdict
+    if verdict.firm or finding.approval != ANYBODY:
+        why = f"{said.text} By default it would run then, but only people may approve this. {verdict.reason}"
         return Verdict(decision="deny", rule="deadline", reason=bounded(why))
     why = f"{said.text} By default it runs then: {verdict.reason}"
     return Verdict(decision="allow", rule="approved", reason=bounded(why))

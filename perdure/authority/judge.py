@@ -123,7 +123,7 @@ def _heard(
     said = approval_of(call, digest)
     if said is not None:
         if said.by_deadline:
-            return defaulted(said, verdict)
+            return defaulted(said, finding)
         lacking = shortfall(said, call, finding, request.user)
         if not lacking:
             return approved(said, verdict)

@@ -78,15 +78,17 @@ def test_the_documented_table_of_people_and_grants_is_what_is_decided() -> None:
     humans: tuple[Humans, ...] = get_args(Humans)
     decisions: dict[tuple[str, str, str, str], tuple[str, str]] = {}
     for (name, word), mode, people in product(said.items(), modes, humans):
-        rule = ToolPolicy(tool="write_note", word=word, approval=ApprovalRule(approvers=("ada",)))
-        request = REQUEST.model_copy(update={"policy": (rule,), "mode": mode, "humans": people})
+        request = with_policy(word, mode=mode, humans=people)
+        bound = ToolPolicy(tool="write_note", word=word, approval=ApprovalRule(approvers=("ada",)))
         shown = verdict_on(part, request.model_copy(update={"mode": "manual", "humans": "available"}))
         heard: dict[str, CallVerdict] = {
             "nothing": verdict_on(part, request),
             "grant": verdict_on(part, request.model_copy(update={"grants": (granted(),)})),
             "approval": verdict_on(part, request, response=approval_of(shown, "ada")),
             "approval of less": verdict_on(part, request, response=approved(shown.digest, "ada", seen=less)),
-            "approval by the wrong person": verdict_on(part, request, response=approval_of(shown, "bob")),
+            "approval by the wrong person": verdict_on(
+                part, request.model_copy(update={"policy": (bound,)}), response=approval_of(shown, "bob")
+            ),
             "approval by deadline": verdict_on(
                 part, request, response=approved(shown.digest, seen=shown.verdict, by_deadline=True)
             ),

@@ -156,13 +156,17 @@ def test_whoever_approved_a_danger_has_approved_what_the_policy_always_asks() ->
 
 
 def test_at_the_deadline_what_only_a_person_may_approve_is_denied_with_the_reason() -> None:
-    request = with_policy("always_ask")
-    asked = verdict_on(calls("write_note"), request)
-    late = approved(asked.digest, seen=asked.verdict, by_deadline=True)
-    verdict = verdict_on(calls("write_note"), request, response=late)
-    assert decided(verdict) == ("deny", "deadline")
-    assert verdict.verdict.reason.startswith("Nobody responded before the deadline. ")
-    assert "always asks" in verdict.verdict.reason
+    for rule in (
+        ToolPolicy(tool="write_note", word="always_ask"),
+        ToolPolicy(tool="write_note", word="ask", approval=ApprovalRule(not_starter=True)),
+    ):
+        request = REQUEST.model_copy(update={"policy": (rule,)})
+        asked = verdict_on(calls("write_note"), request)
+        late = approved(asked.digest, seen=asked.verdict, by_deadline=True)
+        verdict = verdict_on(calls("write_note"), request, response=late)
+        assert decided(verdict) == ("deny", "deadline")
+        assert verdict.verdict.reason.startswith("Nobody responded before the deadline. ")
+        assert "asks before" in verdict.verdict.reason
 
 
 def test_a_grant_is_named_with_who_gave_it() -> None:
