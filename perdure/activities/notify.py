@@ -13,7 +13,7 @@ import asyncio
 import hashlib
 import hmac
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import Protocol
@@ -62,7 +62,7 @@ class CommandHook:
 
     command: Sequence[str]
     folder: Path
-    environment: Mapping[str, str]
+    environment: Mapping[str, str] = field(repr=False)
     patience: timedelta
     name: str = "command"
 
@@ -97,9 +97,9 @@ class WebhookHook:
     in hexadecimal. ``transport`` replaces the network.
     """
 
-    url: str
+    url: str = field(repr=False)
     patience: timedelta
-    secret: str = ""
+    secret: str = field(default="", repr=False)
     transport: httpx.AsyncBaseTransport | None = None
     name: str = "webhook"
 

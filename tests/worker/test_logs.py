@@ -77,9 +77,11 @@ def test_what_is_no_secret_stays() -> None:
     assert Redaction([CANARY])(None, "info", line) == line
 
 
-def test_the_secrets_are_the_servers_key_and_those_of_the_environment() -> None:
+def test_the_secrets_are_those_of_the_settings_and_of_the_environment() -> None:
     settings = Settings(
         api_key=SecretStr("server-key-1"),
+        notify_webhook=SecretStr("https://hooks.example/canary"),
+        notify_secret=SecretStr("hook-secret-1"),
         providers={"corp": Endpoint(base_url="https://corp.example", key_variable="CORP_ACCESS")},
     )
     environ = {
@@ -88,7 +90,13 @@ def test_the_secrets_are_the_servers_key_and_those_of_the_environment() -> None:
         "PATH": "/usr/bin:/bin",
         "MY_TOKEN": "t",
     }
-    assert secrets_of(settings, environ) == {"server-key-1", "corp-value-1", "openai-value"}
+    assert secrets_of(settings, environ) == {
+        "server-key-1",
+        "https://hooks.example/canary",
+        "hook-secret-1",
+        "corp-value-1",
+        "openai-value",
+    }
 
 
 def test_our_lines_and_those_of_libraries_are_json_without_secrets() -> None:

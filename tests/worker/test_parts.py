@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from perdure.activities.notify import CommandHook, WebhookHook
 from perdure.contracts.agent import ToolPolicy
 from perdure.contracts.errors import InvalidSettingsError, KeyMissingError, UnknownModelError, UnknownToolError
 from perdure.providers.catalogue import Endpoint
-from perdure.worker.parts import control_paths, gather_parts
+from perdure.worker.parts import control_paths, gather_parts, hooks_of
 from perdure.worker.settings import Settings
+from perdure.worker.sources import load_settings
 
 
 async def test_built_in_tools_and_those_of_the_settings_are_served(tmp_path: Path) -> None:
@@ -78,3 +81,44 @@ def test_what_steers_the_worker_is_under_its_control(tmp_path: Path) -> None:
     assert {tmp_path / name for name in expected} <= paths
     assert Path.cwd() / "perdure.toml" in paths
     assert not any("package" in str(path) for path in paths - {Path.cwd()})
+
+
+def test_whom_the_settings_name_is_notified(tmp_path: Path) -> None:
+    assert hooks_of(Settings(), {}) == ()
+    settings = load_settings(
+        environ={
+            "PERDURE_NOTIFY_COMMAND": "notify-send 'An agent asks' --urgency=normal",
+            "PERDURE_NOTIFY_WEBHOOK": "https://hooks.example/x",
+            "PERDURE_NOTIFY_SECRET": "canary-secret",
+            "PERDURE_NOTIFY_TIMEOUT": "3s",
+        },
+        folder=tmp_path,
+        config_folder=tmp_path,
+    ).settings
+    command, webhook = hooks_of(settings, {"PATH": "/bin"})
+    assert isinstance(command, CommandHook)
+    assert command.command == ("notify-send", "An agent asks", "--urgency=normal")
+    assert isinstance(webhook, WebhookHook)
+    assert (webhook.url, webhook.secret, webhook.patience) == (
+        "https://hooks.example/x",
+        "canary-secret",
+        timedelta(seconds=3),
+    )
+    assert "canary" not in repr(hooks_of(settings, {}))
+    assert "hooks.example" not in repr(hooks_of(settings, {}))
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "expected"),
+    [
+        ("PERDURE_NOTIFY_COMMAND", "mail 'unclosed", "a command with its arguments"),
+        ("PERDURE_NOTIFY_WEBHOOK", "canary.example/x", "a URL"),
+        ("PERDURE_NOTIFY_TIMEOUT", "5m", "a duration of 20s or less"),
+    ],
+)
+def test_a_hook_that_cannot_be_used_is_an_error_that_repeats_no_url(
+    tmp_path: Path, variable: str, value: str, expected: str
+) -> None:
+    with pytest.raises(InvalidSettingsError, match=f"{variable} in the environment .*expected {expected}") as wrong:
+        load_settings(environ={variable: value}, folder=tmp_path, config_folder=tmp_path)
+    assert "canary" not in str(wrong.value)
