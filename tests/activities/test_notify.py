@@ -251,3 +251,13 @@ async def test_a_hook_that_never_takes_it_is_told_once_and_fails_the_activity_in
 
 async def test_without_hooks_nobody_is_told() -> None:
     assert await Attempts().next() is None
+
+
+def test_the_example_of_the_manual_is_a_notification() -> None:
+    manual = (Path(__file__).parents[2] / "docs" / "notifications.md").read_text(encoding="utf-8")
+    example = json.loads(manual.partition("```json\n")[2].partition("```")[0])
+    assert Notification.model_validate(example).model_dump(mode="json").keys() == example.keys()
+    request = Notification.model_validate(example).request
+    assert request is not None
+    assert request.model_dump(mode="json").keys() == example["request"].keys()
+    assert request.calls[0].model_dump(mode="json") == example["request"]["calls"][0]
