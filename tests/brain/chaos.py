@@ -7,16 +7,19 @@ is made by ``pick``, so that Hypothesis or a seeded generator can be the one who
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, assert_never
+from typing import assert_never
 
 from perdure.brain.clock import wake_at
 from perdure.brain.ending import ended
+from perdure.brain.inputs import judge_request
 from perdure.brain.loop import Advance, Loop
 from perdure.brain.results import call_result
-from perdure.contracts.agent import Decision
-from perdure.contracts.approvals import CallVerdict
+from perdure.contracts.activities import ProposedCall
+from perdure.contracts.agent import Decision, Waiting
+from perdure.contracts.approvals import CallVerdict, Verdict
 from perdure.contracts.instructions import (
     AskHumans,
     AuthorizeCalls,
@@ -24,6 +27,7 @@ from perdure.contracts.instructions import (
     CallTools,
     Finish,
     Instruction,
+    RememberGrant,
     ResolveAgent,
     SettleCalls,
     StopWork,
@@ -41,15 +45,37 @@ from perdure.contracts.outcomes import (
     ModelReply,
     Received,
 )
-from perdure.contracts.requests import Answer, Approve, Close, Deny, Interrupt, Order, RunRequest, Send
+from perdure.contracts.requests import Answer, Deny, Order, RunRequest
 from perdure.contracts.state import Call, State
 from tests.brain.agents import IDLE, OVERLOADED, START, a_call, an_agent, reply, verdict
+from tests.brain.people import RULES, STARTER, Pick, any_order
 
-Pick = Callable[[Sequence[Any]], Any]
 Move = Callable[[], AnyOutcome]
 
-TOOL_NAMES = ("look", "write", "ask_human", "nope")
-STATUSES: tuple[ResultStatus, ...] = ("ok", "ok", "ok", "error", "unknown", "invalid")
+
+@dataclass(frozen=True, slots=True)
+class Temper:
+    """What a model asks for, how many calls at once, what authority says of them, and how they end."""
+
+    tools: tuple[str, ...]
+    sizes: tuple[int, ...]
+    decisions: tuple[Decision, ...]
+    results: tuple[ResultStatus, ...] = ("ok", "ok", "error", "unknown", "invalid")
+
+
+TEMPERS = (
+    Temper(("look", "write", "ask_human", "nope"), (0, 0, 1, 2, 3), ("allow", "allow", "ask", "deny")),
+    Temper(("write", "write", "write", "ask_human"), (0, 2, 3, 3), ("ask", "ask", "ask", "allow")),
+    Temper(("look",), (1, 1, 1, 1, 1, 1, 1, 0), ("allow",), ("ok",)),
+    Temper(("poll",), (1, 1, 1, 1, 1, 1, 1, 0), ("allow",), ("ok",)),
+)
+WAITING = (
+    Waiting(),
+    Waiting(deadline=timedelta(seconds=90)),
+    Waiting(deadline=timedelta(seconds=90), default="approve", remind=timedelta(seconds=60)),
+    Waiting(deadline=timedelta(seconds=30), remind=timedelta(seconds=60)),
+)
+UNJUDGED = Verdict(decision="ask", rule="error", reason="Authority could not judge this call.")
 
 
 class World:
@@ -58,20 +84,27 @@ class World:
     def __init__(self, pick: Pick) -> None:
         self.pick = pick
         self.now = START
-        self.request = RunRequest(message="hello", conversation=pick((True, True, True, False)), idle_timeout=IDLE)
+        self.request = RunRequest(
+            message="hello",
+            conversation=pick((True, True, True, False)),
+            idle_timeout=IDLE,
+            user=pick(("", STARTER)),
+        )
         self.limits = {
-            "steps": pick((1, 2, 4, 4)),
+            "steps": pick((1, 2, 4, 9, 9)),
             "feedback_rounds": pick((0, 1)),
             "concurrency": pick((1, 2, 8)),
+            "repeats": 2,
         }
+        self.waiting = pick(WAITING)
+        self.temper = pick(TEMPERS)
         self.agent_awaited = False
         self.models: dict[str, CallModel] = {}
-        self.judging: list[tuple[str, ...]] = []
+        self.judging: list[tuple[ProposedCall, ...]] = []
         self.running: dict[str, CallPart] = {}
         self.stopped: set[str] = set()
         self.asked_of_model: list[str] = []
         self.started: list[str] = []
-        self.proposed: list[str] = []
         self.fed: list[AnyOutcome] = []
         self.loop, first = Loop.begin("run", self.request, START)
         self.advances: list[Advance] = [first]
@@ -123,15 +156,14 @@ class World:
                 self.models[instruction.message_id] = instruction
                 self.asked_of_model.append(instruction.message_id)
             case AuthorizeCalls():
-                self.judging.append(instruction.call_ids)
-                self.proposed += [call for call in instruction.call_ids if call not in self.proposed]
+                self.judging.append(judge_request(state, instruction.call_ids, self.now).calls)
             case CallTools():
                 for call_id in instruction.call_ids:
                     self.running[call_id] = _call(state, call_id).part
                     self.started.append(call_id)
             case StopWork():
                 self.stopped |= {*instruction.call_ids, instruction.model_call or ""}
-            case SettleCalls() | AskHumans() | Finish():
+            case SettleCalls() | AskHumans() | RememberGrant() | Finish():
                 pass
             case _:
                 assert_never(instruction)
@@ -155,7 +187,7 @@ class World:
 
     def _agent_resolved(self) -> AnyOutcome:
         self.agent_awaited = False
-        return AgentResolved(at=self.now, agent=an_agent(**self.limits))
+        return AgentResolved(at=self.now, agent=an_agent(**self.limits, waiting=self.waiting))
 
     def _agent_rejected(self) -> AnyOutcome:
         self.agent_awaited = False
@@ -165,12 +197,14 @@ class World:
         message_id = self.pick(tuple(self.models))
         del self.models[message_id]
         calls = [
-            a_call(self.pick(TOOL_NAMES), question="which?", options=self.pick(([], ["blue", "red"])))
-            for _ in range(self.pick((0, 0, 1, 2, 3)))
+            a_call(
+                self.pick(self.temper.tools), question="which?", path="a.md", options=self.pick(([], ["blue", "red"]))
+            )
+            for _ in range(self.pick(self.temper.sizes))
         ]
         text = self.pick(([], ["Well."], ["Well.", " Then."]))
         finish: FinishReason | None = (
-            "interrupted" if message_id in self.stopped else self.pick((None, None, None, "refused", "length"))
+            "interrupted" if message_id in self.stopped else self.pick((*[None] * 8, "refused", "length"))
         )
         return ModelReply(at=self.now, message=reply(message_id, *text, *calls, finish=finish))
 
@@ -181,18 +215,23 @@ class World:
         return ModelFailure(at=self.now, message_id=message_id, failure=failure)
 
     def _judged(self, decision: Decision | None) -> AnyOutcome:
-        call_ids = self.judging.pop(0 if decision else self.pick(range(len(self.judging))))
-        parts = [_part(self.state, call_id) for call_id in call_ids]
-        return CallsJudged(at=self.now, verdicts=tuple(self._verdict(part, decision) for part in parts))
+        calls = self.judging.pop(0 if decision else self.pick(range(len(self.judging))))
+        return CallsJudged(at=self.now, verdicts=tuple(self._verdict(call, decision) for call in calls))
 
-    def _verdict(self, part: CallPart, decision: Decision | None) -> CallVerdict:
+    def _verdict(self, call: ProposedCall, decision: Decision | None) -> CallVerdict:
+        part = call.part
+        if decision is None and self.pick(range(8)) == 0:
+            return CallVerdict(call_id=part.call_id, verdict=UNJUDGED)
         if part.tool == "nope" and self.pick((True, True, False)):
-            return verdict(part, "deny", "unknown_tool", "There is no such tool.")
-        return verdict(part, decision or self.pick(("allow", "allow", "ask", "deny")))
+            return verdict(part, "deny", "unknown_tool", "There is no such tool.", round=call.round)
+        decided = decision or self.pick(self.temper.decisions)
+        firm = decided == "ask" and self.pick(range(6)) == 0
+        rule = self.pick(RULES) if decided == "ask" else None
+        return verdict(part, decided, round=call.round, firm=firm, approval=rule)
 
     def _any_result(self) -> AnyOutcome:
         call_id = self.pick(tuple(self.running))
-        return self._result(call_id, "interrupted" if call_id in self.stopped else self.pick(STATUSES))
+        return self._result(call_id, "interrupted" if call_id in self.stopped else self.pick(self.temper.results))
 
     def _result(self, call_id: str, status: ResultStatus) -> AnyOutcome:
         return CallsSettled(at=self.now, results=(call_result(self.running.pop(call_id), status, "a result"),))
@@ -205,28 +244,10 @@ class World:
         return ClockReached(at=self.now)
 
     def _order(self) -> AnyOutcome:
-        return self._told(self.pick(self._orders()))
+        return self._told(any_order(self.pick, self.state))
 
     def _told(self, order: Order) -> AnyOutcome:
         return Received(at=self.now, order=order)
-
-    def _orders(self) -> list[Order]:
-        turn = self.state.turn
-        calls = [call.call_id for call in turn.batch] if turn else []
-        call_id = self.pick((*calls, *calls, "", "", "t9s9c9"))
-        request_id = self.pick((*(request.request_id for request in self.state.requests), "", "t9s9a1"))
-        digest = self.pick(("", "", "another"))
-        orders: list[Order] = [
-            Send(message="more", client_key=self.pick(("", "", "k1", "k2"))),
-            Approve(call_id=call_id),
-            Approve(request_id=request_id),
-            Approve(call_id=call_id, request_id=request_id, digest=digest),
-            Deny(call_id=call_id, reason="no"),
-            Answer(answer=self.pick(("blue", "green")), call_id=call_id),
-        ]
-        if self.pick(range(3)) == 0:
-            orders += [Interrupt(turn=self.pick((None, self.state.turns, 99))), Close()]
-        return orders
 
 
 def walk(pick: Pick, steps: int, after_each: Callable[[World, tuple[Advance, ...]], None]) -> World:
@@ -249,8 +270,3 @@ def _call(state: State, call_id: str) -> Call:
     call = state.turn.call(call_id) if state.turn else None
     assert call is not None, f"{call_id} is not in the open batch"
     return call
-
-
-def _part(state: State, call_id: str) -> CallPart:
-    parts = (part for message in state.messages if message.role == "assistant" for part in message.calls)
-    return next(part for part in parts if part.call_id == call_id)

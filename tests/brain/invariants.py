@@ -8,6 +8,7 @@ from itertools import pairwise
 from pydantic import TypeAdapter
 
 from perdure.brain.ending import ended
+from perdure.brain.inputs import judge_request
 from perdure.brain.loop import Advance
 from perdure.brain.narrate import narrate
 from perdure.brain.resume import resume
@@ -86,7 +87,9 @@ def digest_is_the_chain(state: State) -> None:
 def every_message_is_delivered_once_or_waits(state: State) -> None:
     delivered = [message.message_id for message in state.messages if message.role == "user"]
     waiting = [message.message_id for message in state.inbox]
-    assert delivered + waiting == [user_message_id(position) for position in range(1, state.received + 1)]
+    received = [user_message_id(position) for position in range(1, state.received + 1)]
+    gone = set(received).difference(delivered, waiting)
+    assert delivered + waiting == [message_id for message_id in received if message_id not in gone]
 
 
 def status_is_consistent(state: State) -> None:
@@ -144,6 +147,9 @@ def is_permitted(state: State, instruction: Instruction) -> None:
         assert (instruction.revision, instruction.digest) == (state.revision, state.digest)
         assert instruction.step <= state.agent.limits.steps
         assert instruction.forced == (instruction.step == state.agent.limits.steps)
+        assert instruction.nudged == (state.turn.repeats >= state.agent.limits.repeats)
+        assert state.turn.repeats < 2 * state.agent.limits.repeats, "the model is asked to repeat itself once more"
+        assert state.turn.stopping is None, "the model is asked after a stop"
     if isinstance(instruction, AuthorizeCalls):
         assert state.turn is not None
         assert state.turn.stopping is None, "a call is judged after a stop"
@@ -175,10 +181,13 @@ def goes_on_or_is_at_rest(world: World) -> None:
     if turn is None:
         assert world.agent_awaited
         return
+    judging = {(call.call_id, call.round) for call in turn.batch if call.status == "judging"}
     awaited = {call.call_id for call in turn.batch if call.status in ("judging", "running")}
     assert awaited or turn.model_call, f"nobody works on turn {turn.number}, and nothing is asked of anybody"
-    in_hand = {*world.running, *(call_id for call_ids in world.judging for call_id in call_ids)}
-    assert awaited <= in_hand, f"{awaited - in_hand} are awaited, and nobody works on them"
+    in_hand = {(call.part.call_id, call.round) for calls in world.judging for call in calls}
+    assert judging <= in_hand, f"{judging - in_hand} are awaited, and nobody judges them"
+    running = {call.call_id for call in turn.batch if call.status == "running"}
+    assert running <= set(world.running), f"{running - set(world.running)} are awaited, and nobody runs them"
     assert turn.model_call is None or turn.model_call in world.models
 
 
@@ -186,8 +195,8 @@ def events_tell_the_whole_run(world: World) -> None:
     """Each message and each call is told of once, and an ended run closes with its last event."""
     events = [event for advance in world.advances for event in narrate(advance)]
     messages: list[Message] = [*world.state.messages, *world.state.inbox]
-    told = [event.message for event in events if event.kind == "message_received"]
-    assert told == [message for message in messages if message.role == "user"]
+    told = [event.message.message_id for event in events if event.kind == "message_received"]
+    assert told == [user_message_id(position) for position in range(1, world.state.received + 1)]
     assert [event.message for event in events if event.kind == "model_answered"] == [
         message for message in messages if message.role == "assistant"
     ]
@@ -220,6 +229,10 @@ def resuming_opens_what_is_in_hand(world: World) -> None:
     match opened.get("authorize_calls"):
         case AuthorizeCalls() as judging:
             assert set(judging.call_ids) == awaited
+            proposed = judge_request(state, judging.call_ids, world.now).calls
+            awaited_rounds = {(call.part.call_id, call.round) for call in proposed}
+            in_hand = {(call.part.call_id, call.round) for calls in world.judging for call in calls}
+            assert awaited_rounds <= in_hand, "a verdict of the new execution would not be awaited"
     match opened.get("call_tools"):
         case CallTools() as running:
             assert set(running.call_ids) == set(world.running)

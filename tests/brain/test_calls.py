@@ -1,7 +1,8 @@
 from __future__ import annotations
 
+from perdure.contracts.approvals import CallVerdict, Verdict
 from perdure.contracts.requests import Answer, Approve, Deny
-from tests.brain.agents import a_call, an_agent
+from tests.brain.agents import a_call, an_agent, digest
 from tests.brain.runs import Led, asked, kinds
 
 
@@ -151,6 +152,22 @@ def test_a_call_that_is_asked_again_is_not_approved_by_a_response_to_the_first_r
     run.told(Approve(request_id="t1s1a1"))
 
     assert waiting(run) == ["t1s1c1"]
+
+
+def test_a_call_that_could_not_be_judged_shows_what_would_run_and_is_judged_once_it_is_approved() -> None:
+    run = Led()
+    run.resolved()
+    run.replied(a_call("write", path="a.md"))
+    unjudged = Verdict(decision="ask", rule="error", reason="The authority is away.")
+    run.ruled(CallVerdict(call_id="t1s1c1", verdict=unjudged))
+    assert run.state.requests[0].calls[0].digest == digest(run.part("t1s1c1"))
+
+    run.told(Approve(arguments={"path": "b.md"}))
+    run.ruled(CallVerdict(call_id="t1s1c1", verdict=unjudged))
+    run.told(Approve())
+    run.judged(t1s1c1="allow")
+
+    assert statuses(run) == ["running"]
 
 
 def test_the_request_shows_exactly_what_would_run() -> None:

@@ -10,6 +10,7 @@ from perdure.brain.loop import Loop
 from tests.brain.agents import START
 from tests.brain.chaos import World, walk
 from tests.brain.invariants import events_tell_the_whole_run, holds
+from tests.brain.promises import kept
 
 
 def picking(data: st.DataObject) -> Any:
@@ -27,6 +28,7 @@ def test_whatever_happens_a_run_stays_sound_and_comes_to_rest(data: st.DataObjec
     calls = [call.call_id for message in state.messages if message.role == "assistant" for call in message.calls]
     assert sorted(results) == sorted(calls)
     events_tell_the_whole_run(world)
+    kept(world.advances)
 
 
 @given(data=st.data(), steps=st.integers(0, 40))

@@ -102,3 +102,17 @@ def test_nothing_is_told_after_a_run_closed() -> None:
 
     assert [event.kind for event in run.events].count("run_closed") == 1
     assert run.events[-1].kind == "run_closed"
+
+
+def test_the_end_of_an_edited_call_is_told_with_what_it_ran_with() -> None:
+    run = Led()
+    run.resolved()
+    run.replied(a_call("write", path="a.md"))
+    run.judged(t1s1c1="ask")
+    run.told(Approve(arguments={"path": "b.md"}))
+    run.judged(t1s1c1="allow")
+    run.ended("t1s1c1")
+
+    [end] = [event for event in run.events if event.kind == "call_ended"]
+    assert end.result == run.message("t1s1c1")
+    assert end.result.ran_with == {"path": "b.md"}
