@@ -119,6 +119,21 @@ def test_a_second_verdict_on_a_call_that_runs_or_waits_changes_nothing() -> None
     assert run.state == before
 
 
+def test_a_verdict_of_an_earlier_judging_decides_nothing() -> None:
+    run = Led()
+    run.resolved()
+    run.replied(a_call("write"))
+    first = run.ruling("t1s1c1", "allow")
+    run.judged(t1s1c1="ask")
+    run.told(Approve())
+    before = run.state
+
+    assert run.ruled(first) == ()
+    assert run.state == before
+    run.judged(t1s1c1="allow")
+    assert statuses(run) == ["running"]
+
+
 def test_two_requests_about_one_batch_have_ids_of_their_own() -> None:
     run = Led()
     run.resolved()
