@@ -15,7 +15,7 @@ from perdure.authority.arguments import arguments_verdict
 from perdure.authority.grants import covering
 from perdure.authority.matching import Subject
 from perdure.authority.paths import MachineFacts
-from perdure.authority.policy import ANYBODY, Finding, Resolutions, effect_finding, policy_finding
+from perdure.authority.policy import ANYBODY, Finding, Resolutions, effect_finding, policy_findings
 from perdure.authority.reach import safety_verdict
 from perdure.authority.scope import meant, scope_verdict, shown, unknown_verdict
 from perdure.contracts.activities import Judgement, JudgeRequest, ProposedCall
@@ -75,16 +75,15 @@ def _finding(
     if unfit:
         return Finding(unfit)
     subject = Subject(tool, call.part.arguments or {}, facts)
-    layers = (
-        policy_finding(subject, request.policy, resolutions),
-        policy_finding(subject, request.house_policy, resolutions, layer="house policy"),
+    findings = (
+        *policy_findings(subject, request.policy, resolutions),
+        *policy_findings(subject, request.house_policy, resolutions, layer="house policy"),
     )
-    findings = [finding for finding in layers if finding is not None]
     if tool.handler == "human":
         return _question(findings, request)
     safety = safety_verdict(tool, call.part.arguments or {}, facts)
     said = [Finding(safety.model_copy(update={"firm": True}))] if safety else []
-    return _strictest([*said, *(findings or [effect_finding(tool)])], tool, request.user)
+    return _strictest([*said, *(findings or (effect_finding(tool),))], tool, request.user)
 
 
 def _strictest(findings: list[Finding], tool: ToolSpec, starter: str) -> Finding:
@@ -99,7 +98,7 @@ def _strictest(findings: list[Finding], tool: ToolSpec, starter: str) -> Finding
     return replace(strictest, approval=approval)
 
 
-def _question(findings: list[Finding], request: JudgeRequest) -> Finding:
+def _question(findings: tuple[Finding, ...], request: JudgeRequest) -> Finding:
     denied = next((finding for finding in findings if finding.verdict.decision == "deny"), None)
     if denied:
         return Finding(denied.verdict)

@@ -58,15 +58,15 @@ Resolutions = Mapping[str, Resolution]
 """What was said of one call, by the resolvers' names."""
 
 
-def policy_finding(
+def policy_findings(
     subject: Subject, policy: Iterable[ToolPolicy], resolutions: Resolutions, *, layer: Layer = "policy"
-) -> Finding | None:
-    """What a policy says of the call; None when no rule of it speaks of the tool."""
+) -> tuple[Finding, ...]:
+    """What a policy says of each thing that the call would do; nothing when no rule of it speaks of the tool."""
     rules = rules_of(subject.tool.name, policy)
     if not rules:
-        return None
-    findings = [_rule_finding(rule, subject, resolutions, layer) for rule in deciding(subject, rules)]
-    return max(findings, key=lambda finding: finding.strictness, default=_unruled(subject.tool, layer))
+        return ()
+    decided = tuple(deciding(subject, rules)) or (None,)
+    return tuple(_rule_finding(rule, subject, resolutions, layer) for rule in dict.fromkeys(decided))
 
 
 def rules_of(tool: str, policy: Iterable[ToolPolicy]) -> tuple[ToolPolicy, ...]:

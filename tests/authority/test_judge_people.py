@@ -78,6 +78,16 @@ def test_who_approves_must_satisfy_every_rule_that_asks() -> None:
     assert verdict.approval == ApprovalRule(approvers=("bob", "cy"), not_starter=True, needed=2)
 
 
+def test_who_approves_a_line_of_commands_must_satisfy_the_rules_of_all() -> None:
+    policy = tuple(
+        ToolPolicy(tool="run", when=where(command=("prefix", command)), approval=ApprovalRule(approvers=people))
+        for command, people in (("git push", ("ada", "bob")), ("npm publish", ("bob", "cy")))
+    )
+    request = REQUEST.model_copy(update={"tools": (RUN,), "policy": policy})
+    assert verdict_on(calls("run", command="git push; npm publish"), request).approval.approvers == ("bob",)
+    assert verdict_on(calls("run", command="npm publish"), request).approval.approvers == ("bob", "cy")
+
+
 def test_a_call_that_nobody_may_approve_is_denied_and_waits_for_nobody() -> None:
     request = REQUEST.model_copy(
         update={

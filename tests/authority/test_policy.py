@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from perdure.authority.policy import Finding, Resolution, effect_finding, policy_finding
+from perdure.authority.policy import Finding, Resolution, effect_finding, policy_findings
 from perdure.contracts.agent import PolicyWord, ToolPolicy
 from perdure.contracts.approvals import Verdict
 from perdure.contracts.tools import ToolSpec
@@ -15,8 +15,9 @@ MINE = ToolSpec(name="mine", effect="read")
 
 def said(*rules: ToolPolicy, tool: ToolSpec = WRITE, **arguments: Any) -> str:
     """What the policy says of the call: the decision, with an exclamation mark when it is firm."""
-    finding = policy_finding(subject(tool, **arguments), rules, {})
-    return "nothing" if finding is None else finding.verdict.decision + "!" * finding.verdict.firm
+    findings = policy_findings(subject(tool, **arguments), rules, {})
+    strictest = max(findings, key=lambda finding: finding.strictness, default=None)
+    return "nothing" if strictest is None else strictest.verdict.decision + "!" * strictest.verdict.firm
 
 
 def note(word: PolicyWord, **tests: Any) -> ToolPolicy:
@@ -63,8 +64,7 @@ def test_patterns_and_names_are_read_in_one_order() -> None:
 
 
 def test_a_reason_says_which_rule_it_was() -> None:
-    finding = policy_finding(subject(WRITE, text="ab", to="x"), (note("ask", text=("prefix", "a"), to="x"),), {})
-    assert finding is not None
+    (finding,) = policy_findings(subject(WRITE, text="ab", to="x"), (note("ask", text=("prefix", "a"), to="x"),), {})
     assert finding.verdict.reason == ("The policy asks before \"write_note\" where text begins with 'a' and to is 'x'.")
 
 
@@ -125,8 +125,7 @@ def test_the_strictest_place_of_a_call_counts() -> None:
 
 def resolved(said: dict[str, Resolution]) -> Verdict:
     rule = ToolPolicy(tool="write_note", resolver="house:rules")
-    finding = policy_finding(subject(WRITE, text="a"), (rule,), said)
-    assert finding is not None
+    (finding,) = policy_findings(subject(WRITE, text="a"), (rule,), said)
     return finding.verdict
 
 
