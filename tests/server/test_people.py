@@ -73,15 +73,21 @@ async def test_two_messages_of_one_step_are_delivered_in_order_after_the_results
     assert ids == ["u1", "t1s1", "t1s1c1r", "u2", "u3", "t1s2"]
 
 
-async def test_a_message_in_the_last_instant_is_answered(stage: Stage) -> None:
-    last = held(says("First answer."), stage.folder / "gate")
-    run_id = await stage.start(script(last, says("Second answer.")))
-    await stage.until_kind(run_id, "model_called")
-    await asyncio.gather(
-        stage.client.send(run_id, "One more thing."), asyncio.to_thread(Gate(stage.folder / "gate").open)
-    )
-    output = await stage.client.output(run_id)
-    assert (output.output, output.turns) == ("Second answer.", 2)
+async def test_a_message_in_the_last_instant_is_answered_or_refused_but_never_lost(stage: Stage) -> None:
+    for number in range(6):
+        gate = Gate(stage.folder / f"gate-{number}")
+        run_id = await stage.start(script(held(says("First answer."), gate.path), says("Second answer.")))
+        await stage.until_kind(run_id, "model_called")
+        sending = asyncio.create_task(stage.client.send(run_id, "One more thing."))
+        await asyncio.to_thread(gate.open)
+        try:
+            await sending
+        except OrderRefusedError:
+            expected = ("First answer.", 1)
+        else:
+            expected = ("Second answer.", 2)
+        output = await stage.client.output(run_id)
+        assert (output.output, output.turns) == expected
 
 
 async def test_the_same_message_twice_is_recorded_once(stage: Stage) -> None:
