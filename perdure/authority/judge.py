@@ -15,7 +15,7 @@ from perdure.authority.arguments import arguments_verdict
 from perdure.authority.grants import covering
 from perdure.authority.matching import Subject
 from perdure.authority.paths import MachineFacts
-from perdure.authority.policy import ANYBODY, Finding, Resolutions, effect_finding, policy_findings
+from perdure.authority.policy import ANYBODY, Finding, Resolutions, effect_finding, policy_findings, rules_of
 from perdure.authority.reach import safety_verdict
 from perdure.authority.scope import meant, scope_verdict, shown, unknown_verdict
 from perdure.contracts.activities import Judgement, JudgeRequest, ProposedCall
@@ -74,16 +74,25 @@ def _finding(
     unfit = scope_verdict(tool, request.tools, request.scope) or arguments_verdict(call.part, tool)
     if unfit:
         return Finding(unfit)
-    subject = Subject(tool, call.part.arguments or {}, facts)
-    findings = (
-        *policy_findings(subject, request.policy, resolutions),
-        *policy_findings(subject, request.house_policy, resolutions, layer="house policy"),
-    )
+    findings = _by_policies(call, tool, request, facts, resolutions)
     if tool.handler == "human":
         return _question(findings, request)
     safety = safety_verdict(tool, call.part.arguments or {}, facts)
     said = [Finding(safety.model_copy(update={"firm": True}))] if safety else []
     return _strictest([*said, *(findings or (effect_finding(tool),))], tool, request.user)
+
+
+def _by_policies(
+    call: ProposedCall, tool: ToolSpec, request: JudgeRequest, facts: MachineFacts, resolutions: Resolutions
+) -> tuple[Finding, ...]:
+    """What both policies say; nothing where neither has a rule for the tool, and then the call is not taken apart."""
+    if not rules_of(tool.name, (*request.policy, *request.house_policy)):
+        return ()
+    subject = Subject(tool, call.part.arguments or {}, facts)
+    return (
+        *policy_findings(subject, request.policy, resolutions),
+        *policy_findings(subject, request.house_policy, resolutions, layer="house policy"),
+    )
 
 
 def _strictest(findings: list[Finding], tool: ToolSpec, starter: str) -> Finding:

@@ -9,6 +9,7 @@ from typing import Any, get_args
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import JsonValue
 
 from perdure.authority.judge import judge
 from perdure.contracts.activities import ProposedCall
@@ -226,6 +227,15 @@ def test_a_call_that_cannot_be_judged_asks_in_every_mode() -> None:
         verdict = verdict_on(calls("broken", a=1), request)
         assert decided(verdict) == ("ask", "error")
         assert "UnknownType" in verdict.verdict.reason
+
+
+def test_a_call_that_does_more_than_can_be_looked_at_asks_only_where_a_rule_speaks_of_its_tool() -> None:
+    copy = ToolSpec(name="copy", effect="read", path_arguments=("source", "target"))
+    many: list[JsonValue] = [f"f{number}" for number in range(40)]
+    request = REQUEST.model_copy(update={"tools": (copy,)})
+    assert decided(verdict_on(calls("copy", source=many, target=many), request)) == ("allow", "effect")
+    ruled = request.model_copy(update={"policy": (ToolPolicy(tool="copy", word="allow"),)})
+    assert decided(verdict_on(calls("copy", source=many, target=many), ruled)) == ("ask", "error")
 
 
 def test_a_call_that_cannot_be_judged_is_denied_where_nobody_can_be_asked() -> None:
