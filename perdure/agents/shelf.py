@@ -40,6 +40,11 @@ class AgentShelf:
         """The names of the agents that can be used, sorted."""
         return _usable(self._read()[0])
 
+    def files(self) -> tuple[AgentFile, ...]:
+        """The agents that can be used, sorted by name, with their files; the built-in one's is a bare name."""
+        found = self._read()[0]
+        return tuple(agent for _, agent in sorted(found.items()) if isinstance(agent, AgentFile))
+
     @property
     def problems(self) -> tuple[Problem, ...]:
         """What is wrong with the files: errors of those that cannot be used, warnings of those that can."""

@@ -25,5 +25,9 @@ def run_command() -> int:
         # A terminal whose encoding lacks a character shows a question mark; it does not end the run.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
-    code = app.main(prog_name="perdure", standalone_mode=False)
+    try:
+        code = app.main(prog_name="perdure", standalone_mode=False)
+    except SystemExit as ended:
+        # Completion ends so, by itself.
+        code = ended.code
     return code if isinstance(code, int) else 0

@@ -8,6 +8,7 @@ import importlib.util
 from dataclasses import dataclass
 
 import click
+from click.shell_completion import CompletionItem
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,16 +25,27 @@ COMMANDS = {
     "follow": Entry("perdure.cli.commands.follow", "Follow a run from its beginning, or take up one that was left."),
     "ls": Entry("perdure.cli.commands.ls", "List runs: status, agent, what they wait for."),
     "show": Entry("perdure.cli.commands.show", "Show a run: transcript, status, open requests, cost."),
-    "approve": Entry("perdure.cli.commands.orders", "Let waiting calls of a run go ahead."),
-    "deny": Entry("perdure.cli.commands.orders", "Refuse waiting calls of a run, with a reason for the model."),
-    "answer": Entry("perdure.cli.commands.orders", "Answer the question that an agent asks."),
+    "inbox": Entry("perdure.cli.commands.responses", "Show what waits for a human in all runs."),
+    "approve": Entry(
+        "perdure.cli.commands.responses", "Let waiting calls go ahead; change their arguments, remember it."
+    ),
+    "deny": Entry("perdure.cli.commands.responses", "Refuse waiting calls, with a reason for the model."),
+    "answer": Entry("perdure.cli.commands.responses", "Answer the question that an agent asks."),
+    "grants": Entry("perdure.cli.commands.responses", "List remembered approvals, and take them back."),
     "send": Entry("perdure.cli.commands.orders", "Send a run a further message."),
+    "edit": Entry("perdure.cli.commands.orders", "Change a message that waits for delivery."),
+    "withdraw": Entry("perdure.cli.commands.orders", "Take a message back."),
     "interrupt": Entry("perdure.cli.commands.orders", "Stop the turn that is running; its partial text is kept."),
     "close": Entry("perdure.cli.commands.orders", "End a conversation after the turn that is running."),
     "cancel": Entry("perdure.cli.commands.orders", "Cancel a run now."),
+    "stop": Entry("perdure.cli.commands.orders", "Cancel every run of an agent now."),
+    "export": Entry("perdure.cli.commands.export", "Write a run's messages and events for other programs."),
+    "agents": Entry("perdure.cli.commands.agents", "List agents, and what is wrong with their files."),
+    "models": Entry("perdure.cli.commands.models", "List model providers, and check a model."),
     "policy": Entry("perdure.cli.policy", "Look at and check tool policies."),
     "worker": Entry("perdure.cli.commands.worker", "Serve runs until told to stop."),
     "setup": Entry("perdure.cli.commands.setup", "Prepare a Temporal namespace: search attributes and retention."),
+    "completion": Entry("perdure.cli.commands.completion", "Print the completion script of a shell."),
 }
 
 
@@ -64,6 +76,12 @@ class LazyGroup(click.Group):
             hint = f" Did you mean `perdure {near[0]}`?" if near else ""
             raise click.UsageError(f"{error.format_message()}{hint}", ctx) from None
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The commands and options that begin so."""
+        names = [name for name in self.list_commands(ctx) if name.startswith(incomplete)]
+        options = click.Command.shell_complete(self, ctx, incomplete)
+        return [*(CompletionItem(name, help=COMMANDS[name].summary) for name in names), *options]
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands from the table."""
         rows = [(name, COMMANDS[name].summary) for name in self.list_commands(ctx)]
@@ -82,7 +100,7 @@ def app() -> None:
     \b
     Examples:
       perdure run "Summarise the files of this folder into SUMMARY.md"
-      perdure ls
+      perdure inbox
       perdure approve RUN_ID
       perdure follow RUN_ID
 

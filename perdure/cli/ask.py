@@ -123,22 +123,25 @@ def shown_call(call: RequestedCall, *, everything: bool) -> tuple[Span, ...]:
     """The call as it would run: tool, every argument, and why it asks; long values cut unless ``everything``."""
     return (
         Span(f"\nMay this run? {one_line(call.tool, 200)} ({call.call_id})\n", "strong"),
-        *_arguments(call, everything=everything),
+        *shown_arguments(call, everything=everything, rest="v shows all"),
         Span(f"  why it asks: {because(call.verdict)}\n", "alert"),
     )
 
 
 def shown_question(question: Question) -> tuple[Span, ...]:
     """The question, its options numbered."""
-    options = (
-        Span(f"  {number}. {one_line(option, 500)}\n") for number, option in enumerate(question.options, start=1)
-    )
     return (
         Span(f"\nThe agent asks ({question.call_id}):\n", "strong"),
-        Span(f"  {_indented(plain(question.text))}\n"),
-        *options,
+        *shown_options(question),
         Span("Your answer (several with commas): " if question.multiple else "Your answer: ", "strong"),
     )
+
+
+def shown_options(question: Question) -> Iterator[Span]:
+    """What is asked, and the options."""
+    yield Span(f"  {_indented(plain(question.text))}\n")
+    for number, option in enumerate(question.options, start=1):
+        yield Span(f"  {number}. {one_line(option, 500)}\n")
 
 
 def is_cut(call: RequestedCall) -> bool:
@@ -146,7 +149,8 @@ def is_cut(call: RequestedCall) -> bool:
     return any(_cut(_value_text(value)) != _value_text(value) for value in call.arguments.values())
 
 
-def _arguments(call: RequestedCall, *, everything: bool) -> Iterator[Span]:
+def shown_arguments(call: RequestedCall, *, everything: bool, rest: str) -> Iterator[Span]:
+    """Every argument as it would be given. Long values are cut unless ``everything``; ``rest`` says what shows all."""
     if not call.arguments:
         yield Span("  (no arguments)\n")
     for name, value in call.arguments.items():
@@ -159,7 +163,7 @@ def _arguments(call: RequestedCall, *, everything: bool) -> Iterator[Span]:
         if text != whole:
             lines = whole.count("\n") - text.count("\n")
             missing = counted(lines, "more line") if lines else counted(len(whole) - len(text), "more character")
-            yield Span(f"    … {missing}: v shows all\n", "alert")
+            yield Span(f"    … {missing}: {rest}\n", "alert")
 
 
 def _value_text(value: JsonValue) -> str:

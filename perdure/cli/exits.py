@@ -85,14 +85,15 @@ def _where_help_is(error: object) -> str:
 
 
 def _details(error: Exception) -> str:
-    import platformdirs
-
-    from perdure.worker.logs import Redaction
-
     try:
+        # An installation that is broken is an error like others here.
+        import platformdirs
+
+        from perdure.worker.logs import Redaction
+
         path = platformdirs.user_log_path("perdure", ensure_exists=True) / "last-error.log"
         path.write_text(Redaction().text("".join(traceback.format_exception(error))), encoding="utf-8")
-    except OSError:
+    except (OSError, ImportError):
         return f"{DEBUG_VARIABLE}=1 shows the details"
     return f"details: {path}"
 

@@ -20,7 +20,6 @@ from perdure.cli.lines import Span, Style
 from perdure.cli.mail import Arrived, Failed, Lifted, Mail, NoMore, Said, Signalled, Typed
 from perdure.cli.render import Renderer
 from perdure.cli.screen import Screen
-from perdure.cli.tell import tell
 from perdure.cli.text import one_line, taken
 from perdure.client.client import Client
 from perdure.contracts.errors import OrderRefusedError
@@ -175,7 +174,7 @@ class Follower:
     def _order(self, order: Order) -> None:
         async def give() -> None:
             try:
-                await tell(self._client, self._run_id, order)
+                await self._client.tell(self._run_id, order)
             except OrderRefusedError as error:
                 self._screen.note(f"(no effect: {one_line(str(error), 500)})")
 

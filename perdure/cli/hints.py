@@ -13,18 +13,23 @@ from perdure.contracts.approvals import Question
 
 def how_to_decide(run_id: str, asked: Iterable[Asked]) -> str:
     """The commands that approve, deny or answer what waits in a run."""
-    run = shlex.quote(run_id)
     lines = [f"Run {run_id} waits for a human:"]
     for each in asked:
         if isinstance(each, Question):
             options = f" (one of: {', '.join(map(plain, each.options))})" if each.options else ""
             lines += [f"  {each.call_id} asks: {one_line(each.text, 300)}{options}"]
-            lines += [f'    perdure answer {run} --call {each.call_id} "…"']
         else:
             lines += [f"  {each.call_id} {plain(each.tool)}: {because(each.verdict)}"]
-            lines += [f"    perdure approve {run} {each.call_id}"]
-            lines += [f'    perdure deny {run} {each.call_id} --reason "…"']
+        lines += [f"    {command}" for command in how_to_decide_one(run_id, each)]
     return "\n".join(lines)
+
+
+def how_to_decide_one(run_id: str, asked: Asked) -> tuple[str, ...]:
+    """The commands that decide one thing that waits."""
+    run = shlex.quote(run_id)
+    if isinstance(asked, Question):
+        return (f'perdure answer {run} --call {asked.call_id} "…"',)
+    return (f"perdure approve {run} {asked.call_id}", f'perdure deny {run} {asked.call_id} --reason "…"')
 
 
 def how_to_go_on(run_id: str) -> str:

@@ -31,6 +31,7 @@ async def serving_runs(settings: Settings, parts: Parts, screen: Screen) -> Asyn
     hasty = settings.model_copy(update={"shutdown_grace": min(settings.shutdown_grace, GRACE)})
     try:
         async with working(hasty, parts, server) as worker:
-            yield Session(settings, server, Client.wrap(worker.client, task_queue=settings.task_queue))
+            client = Client.wrap(worker.client, task_queue=settings.task_queue)
+            yield Session(settings, server, client, worker.client)
     finally:
         server.release()

@@ -1,49 +1,55 @@
-"""Orders from the command line: approve, deny, answer, send, interrupt, close, cancel.
+"""Orders from the command line: answer, send, edit, withdraw, interrupt, close, cancel.
 
 What a run would refuse is refused here already, by its history, so that the reason comes at once when no worker runs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 
+from perdure.brain.receipt import receipt_for
 from perdure.brain.refuse import refusal
-from perdure.cli.hints import how_to_serve
+from perdure.cli.hints import how_to_decide, how_to_serve
 from perdure.cli.lines import Span
 from perdure.cli.screen import Screen
 from perdure.cli.session import Session, actor, reaching, read_settings
-from perdure.cli.tell import tell
-from perdure.cli.text import arguments_line, plain
+from perdure.cli.show import waiting_of
+from perdure.cli.text import plain
 from perdure.client.delivery import KEPT
 from perdure.contracts.errors import InvalidInputError, OrderRefusedError
-from perdure.contracts.requests import Answer, Approve, Close, Deny, Interrupt, Order, Receipt, Send
+from perdure.contracts.requests import Answer, Close, Edit, Interrupt, Order, Receipt, Send, Withdraw
 from perdure.contracts.state import State
 
 
-async def decide(run_id: str, call_ids: Sequence[str], *, approve: bool, reason: str) -> int:
-    """Approve or deny these calls, or every call that waits, each bound to the arguments that the history shows."""
-    screen = Screen()
-    async with reaching(read_settings(screen).settings, screen) as session:
-        state = await state_of(session, run_id)
-        waiting = {call.call_id: call for request in state.requests for call in request.calls} if state else {}
-        receipt: Receipt | None = None
-        for call_id in call_ids or waiting or [""]:
-            call = waiting.get(call_id)
-            digest = call.digest if call else ""
-            kind = Approve if approve else Deny
-            order = kind(call_id=call_id, digest=digest, reason=reason, actor=actor())
-            receipt = await give(session, run_id, order, state)
-            shown = f"{call_id} {plain(call.tool)} {arguments_line(call.arguments, '')}" if call else call_id
-            screen.write((Span(f"{'approved' if approve else 'denied'} {shown}\n"),))
-        tell_what_next(screen, run_id, receipt)
-    return 0
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a run was told, what it said, and what its history said before."""
+
+    order: Order
+    receipt: Receipt
+    state: State | None
 
 
 async def answer(run_id: str, text: str, call_id: str) -> int:
-    """Answer an open question."""
+    """Answer an open question; several options are parted by commas where the question takes several."""
     if not text.strip():
         raise InvalidInputError("The answer is empty.")
-    return await simple(run_id, Answer(answer=text, call_id=call_id, actor=actor()), "answered")
+    screen = Screen()
+    async with reaching(read_settings(screen).settings, screen) as session:
+        state = await state_of(session, run_id)
+        said = answers_in(text, call_id, state) if state else text
+        told = await give(session, run_id, Answer(answer=said, call_id=call_id, actor=actor()), state)
+        screen.write((Span(f"answered {run_id}{_ids(told)}\n"),))
+        tell_what_next(screen, run_id, told)
+    return 0
+
+
+def answers_in(text: str, call_id: str, state: State) -> str | tuple[str, ...]:
+    """``text`` as the answer to the open question that is meant: a list when that takes several options."""
+    meant = [question for question in state.questions if call_id in ("", question.call_id)]
+    if len(meant) != 1 or not (meant[0].multiple and meant[0].options) or text in meant[0].options:
+        return text
+    return tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
 
 
 async def send(run_id: str, text: str) -> int:
@@ -51,6 +57,18 @@ async def send(run_id: str, text: str) -> int:
     if not text.strip():
         raise InvalidInputError('The message is empty. Say what the agent should know or do: perdure send ID "…".')
     return await simple(run_id, Send(message=text, actor=actor()), "sent")
+
+
+async def edit(run_id: str, message_id: str, text: str) -> int:
+    """Change a message that waits for delivery."""
+    if not text.strip():
+        raise InvalidInputError("The new text is empty. `perdure withdraw` takes a message back.")
+    return await simple(run_id, Edit(message_id=message_id, message=text, actor=actor()), "changed")
+
+
+async def withdraw(run_id: str, message_id: str, reason: str) -> int:
+    """Take a message back."""
+    return await simple(run_id, Withdraw(message_id=message_id, reason=reason, actor=actor()), "withdrawn")
 
 
 async def interrupt(run_id: str, reason: str) -> int:
@@ -78,10 +96,9 @@ async def simple(run_id: str, order: Order, done: str) -> int:
     """Give one order and say ``done``."""
     screen = Screen()
     async with reaching(read_settings(screen).settings, screen) as session:
-        receipt = await give(session, run_id, order, await state_of(session, run_id))
-        ids = f" ({', '.join(receipt.ids)})" if receipt.ids else ""
-        screen.write((Span(f"{done} {run_id}{ids}\n"),))
-        tell_what_next(screen, run_id, receipt)
+        told = await give(session, run_id, order, await state_of(session, run_id))
+        screen.write((Span(f"{done} {run_id}{_ids(told)}\n"),))
+        tell_what_next(screen, run_id, told)
     return 0
 
 
@@ -90,15 +107,37 @@ async def state_of(session: Session, run_id: str) -> State | None:
     return (await session.client.history(run_id)).state
 
 
-async def give(session: Session, run_id: str, order: Order, state: State | None) -> Receipt:
+async def give(session: Session, run_id: str, order: Order, state: State | None) -> Told:
     """Give the order unless the run would refuse it. Raises OrderRefusedError."""
     refused = refusal(state, order) if state else ""
     if refused:
-        raise OrderRefusedError(refused)
-    return await tell(session.client, run_id, order)
+        raise OrderRefusedError(f"{refused}{_queued(order, state)}")
+    return Told(order, await session.client.tell(run_id, order), state)
 
 
-def tell_what_next(screen: Screen, run_id: str, receipt: Receipt | None) -> None:
-    """Say so when no worker could take the order yet, and what to do then."""
-    if receipt is not None and receipt.reason == KEPT:
+def tell_what_next(screen: Screen, run_id: str, told: Told | None) -> None:
+    """Say what the run said beside yes: that something else is awaited, or that no worker could take the order yet."""
+    if told is None:
+        return
+    kept = told.receipt.reason == KEPT
+    said = told.receipt.reason
+    if kept:
+        said = receipt_for(told.state, told.order).reason if told.state else ""
+    if said:
+        screen.note(plain(said), "alert")
+    if said and isinstance(told.order, Send) and told.state and (waits := waiting_of(told.state)):
+        screen.note(how_to_decide(run_id, waits), "plain")
+    if kept:
         screen.note(f"{KEPT}\n{how_to_serve(run_id)}", "plain")
+
+
+def _ids(told: Told) -> str:
+    return f" ({', '.join(told.receipt.ids)})" if told.receipt.ids else ""
+
+
+def _queued(order: Order, state: State | None) -> str:
+    """Which messages could be meant, when the one that was named cannot."""
+    if not isinstance(order, Edit | Withdraw) or state is None:
+        return ""
+    waiting = ", ".join(message.message_id for message in state.inbox)
+    return f" Waiting for delivery: {waiting}." if waiting else " No message waits for delivery."

@@ -16,6 +16,7 @@ from typing import IO, NoReturn
 from urllib.parse import quote
 
 import platformdirs
+from temporalio.client import Client as TemporalClient
 
 from perdure.cli.ask import Desk
 from perdure.cli.screen import Screen
@@ -36,11 +37,12 @@ LOG_BYTES = 5_000_000
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What a command works with."""
+    """What a command works with. ``temporal`` is the connection that ``client`` uses."""
 
     settings: Settings
     server: Server
     client: Client
+    temporal: TemporalClient
 
     def link(self, run_id: str) -> str | None:
         """Where the Temporal UI shows the run, when there is a UI that we know of."""
@@ -88,7 +90,7 @@ async def reaching(settings: Settings, screen: Screen) -> AsyncIterator[Session]
         server = await ensure_server(settings, find=None if known else no_server)
     try:
         temporal = await connect(settings, server.address)
-        yield Session(settings, server, Client.wrap(temporal, task_queue=settings.task_queue))
+        yield Session(settings, server, Client.wrap(temporal, task_queue=settings.task_queue), temporal)
     finally:
         server.release()
 

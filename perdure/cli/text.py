@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import timedelta
 
 from pydantic import JsonValue
 
@@ -76,3 +77,13 @@ def taken(usage: Usage, cost: Cost) -> str:
 def counted(number: int, noun: str) -> str:
     """``1 call``, ``2 calls``."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def lasting(span: timedelta) -> str:
+    """A span of time in its two largest units: ``45 s``, ``5 min``, ``2 h 5 min``, ``3 d 2 h``."""
+    seconds = max(0, int(span.total_seconds()))
+    for size, name, smaller, smaller_name in ((86_400, "d", 3_600, "h"), (3_600, "h", 60, "min")):
+        if seconds >= size:
+            rest = seconds % size // smaller
+            return f"{seconds // size:,} {name}{f' {rest} {smaller_name}' if rest else ''}"
+    return f"{seconds // 60} min" if seconds >= 60 else f"{seconds} s"

@@ -1,17 +1,30 @@
-"""The program ``perdure`` as a person meets it: as a process of its own, with or without a terminal."""
+"""The program ``perdure`` as a person meets it, with or without a terminal.
+
+A process of its own takes a second to start. So most tests have the program run inside their own process, from its
+arguments to its exit code; what is about processes, signals and terminals has real ones.
+"""
 
 from __future__ import annotations
 
+import io
+import logging
+import multiprocessing
 import os
 import pty
 import select
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import structlog
+
+from perdure.cli import run_command
+from perdure.cli.exits import guarded
+from tests.cli.forked import become
 from tests.servers import DEADLINE, outside
 
 PERDURE = str(Path(sys.executable).parent / "perdure")
@@ -30,7 +43,20 @@ class Home:
         return {**outside(), **folders, "TERM": "dumb", **self.settings, **changes}
 
     def run(self, *arguments: str, text: str = "", **changes: str) -> subprocess.CompletedProcess[str]:
-        """Run ``perdure`` to its end without a terminal."""
+        """Run ``perdure`` to its end without a terminal, inside this process."""
+        streams = [io.TextIOWrapper(io.BytesIO(data), "utf-8", newline="") for data in (text.encode(), b"", b"")]
+        with ExitStack() as borrowed:
+            borrowed.enter_context(outer_world(self.path, self.environment(**changes)))
+            borrowed.enter_context(system(["perdure", *arguments], *streams))
+            borrowed.enter_context(logs())
+            code = int(guarded(run_command))
+        for stream in streams:
+            stream.seek(0)
+        _, shown, errors = (stream.read() for stream in streams)
+        return subprocess.CompletedProcess([*arguments], code, shown, errors)
+
+    def process(self, *arguments: str, text: str = "", **changes: str) -> subprocess.CompletedProcess[str]:
+        """Run ``perdure`` to its end without a terminal, as a process of its own."""
         return subprocess.run(
             [PERDURE, *arguments],
             cwd=self.path,
@@ -42,30 +68,79 @@ class Home:
         )
 
 
-TAKES_THE_TERMINAL = """
-import fcntl, os, sys, termios
-os.setsid()
-fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-os.execv(sys.argv[1], sys.argv[1:])
-"""
+@contextmanager
+def outer_world(folder: Path, environment: Mapping[str, str]) -> Iterator[None]:
+    """Be in ``folder`` with exactly this environment."""
+    before, here = dict(os.environ), Path.cwd()
+    os.chdir(folder)
+    _replace(os.environ, environment)
+    try:
+        yield
+    finally:
+        _replace(os.environ, before)
+        os.chdir(here)
+
+
+def _replace(variables: os._Environ[str], others: Mapping[str, str]) -> None:
+    for name in variables.keys() - others.keys():
+        del variables[name]
+    variables.update(others)
+
+
+@contextmanager
+def system(
+    arguments: list[str], stdin: io.TextIOWrapper, out: io.TextIOWrapper, err: io.TextIOWrapper
+) -> Iterator[None]:
+    """Have these arguments and standard streams."""
+    before = (sys.argv, sys.stdin, sys.stdout, sys.stderr)
+    sys.argv, sys.stdin, sys.stdout, sys.stderr = arguments, stdin, out, err
+    try:
+        yield
+    finally:
+        out.flush()
+        err.flush()
+        sys.argv, sys.stdin, sys.stdout, sys.stderr = before
+
+
+@contextmanager
+def logs() -> Iterator[None]:
+    """Let logging be configured, and undo it."""
+    root = logging.getLogger()
+    handlers, level, config = root.handlers[:], root.level, structlog.get_config()
+    try:
+        yield
+    finally:
+        for handler in root.handlers:
+            ours = isinstance(handler, logging.StreamHandler) and handler not in handlers
+            if ours and handler.stream not in (sys.stdout, sys.stderr):
+                handler.stream.close()
+        root.handlers[:] = handlers
+        root.setLevel(level)
+        structlog.configure(**config)
+
+
+FORKS = multiprocessing.get_context("forkserver")
+FORKS.set_forkserver_preload(["perdure.cli.resume", "perdure.cli.serve", "perdure.cli.start"])
 
 
 class Terminal:
-    """``perdure`` at a terminal: what it shows can be awaited, and lines typed. `kill` it after use."""
+    """``perdure`` at a terminal of its own: what it shows can be awaited, and lines typed. `close` it after use.
+
+    It is a process of its own, forked off one that has loaded the program's modules: see `tests.cli.forked`.
+    """
 
     def __init__(self, home: Home, *arguments: str, **changes: str) -> None:
         self.shown = ""
         self._seen = 0
         self._ours, theirs = pty.openpty()
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", TAKES_THE_TERMINAL, PERDURE, *arguments],
-            cwd=home.path,
-            env=home.environment(**changes),
-            stdin=theirs,
-            stdout=theirs,
-            stderr=theirs,
-        )
+        there, here = FORKS.Pipe(duplex=False)
+        given = (list(arguments), str(home.path), home.environment(**changes), os.ttyname(theirs), here)
+        self._process = FORKS.Process(target=become, args=given)
+        self._process.start()
+        assert there.poll(DEADLINE), "the process did not take the terminal"
         os.close(theirs)
+        there.close()
+        here.close()
 
     def until(self, text: str, *, deadline: float = DEADLINE) -> None:
         """Wait until ``text`` is shown, behind what was awaited before. Fails when the program ends first."""
@@ -91,16 +166,19 @@ class Terminal:
         end = time.monotonic() + deadline
         while self._read(end):
             pass
-        return self._process.wait(deadline)
+        self._process.join(deadline)
+        assert self._process.exitcode is not None
+        return self._process.exitcode
 
     def kill(self) -> None:
         """Kill -9 the program. Harmless when it has ended."""
         self._process.kill()
-        self._process.wait()
+        self._process.join()
 
     def close(self) -> None:
         """`kill`, and let go of the terminal."""
         self.kill()
+        self._process.close()
         os.close(self._ours)
 
     def _read(self, end: float) -> bool:

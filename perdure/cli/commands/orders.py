@@ -1,4 +1,4 @@
-"""``perdure approve``, ``deny``, ``answer``, ``send``, ``interrupt``, ``close``, ``cancel``."""
+"""``perdure send``, ``edit``, ``withdraw``, ``interrupt``, ``close``, ``cancel``, ``stop``: steering and stopping."""
 
 from __future__ import annotations
 
@@ -7,61 +7,7 @@ import click
 from perdure.cli.commands.parameters import run_id_argument
 
 reason_option = click.option("--reason", default="", metavar="TEXT", help="Why; it is recorded with the order.")
-
-
-@click.command()
-@run_id_argument
-@click.argument("call_ids", metavar="[CALL_ID]...", nargs=-1)
-@reason_option
-def approve(run_id: str, call_ids: tuple[str, ...], reason: str) -> int:
-    """Let calls of RUN_ID go ahead: the named ones, or all that wait now.
-
-    `perdure show RUN_ID` shows what waits. An approval counts for the arguments that it shows, once.
-
-    \b
-    Examples:
-      perdure approve run-52d9a0bc03a2
-      perdure approve run-52d9a0bc03a2 t1s3c1
-      temporal workflow signal -w run-52d9a0bc03a2 --name approve --input '{"call_id": "t1s3c1"}'
-    """
-    from perdure.cli.order import decide
-    from perdure.cli.session import perform
-
-    return perform(decide(run_id, call_ids, approve=True, reason=reason))
-
-
-@click.command()
-@run_id_argument
-@click.argument("call_ids", metavar="[CALL_ID]...", nargs=-1)
-@click.option("--reason", default="", metavar="TEXT", help="Why; the model reads it.")
-def deny(run_id: str, call_ids: tuple[str, ...], reason: str) -> int:
-    """Refuse calls of RUN_ID: the named ones, or all that wait now. They never run.
-
-    \b
-    Example:
-      perdure deny run-52d9a0bc03a2 t1s3c1 --reason "Write it in German"
-    """
-    from perdure.cli.order import decide
-    from perdure.cli.session import perform
-
-    return perform(decide(run_id, call_ids, approve=False, reason=reason))
-
-
-@click.command()
-@run_id_argument
-@click.argument("text")
-@click.option("--call", "call_id", default="", metavar="CALL_ID", help="Which question, when several are open.")
-def answer(run_id: str, text: str, call_id: str) -> int:
-    """Answer the question that RUN_ID asks with TEXT; where it offers options, TEXT is one of them.
-
-    \b
-    Example:
-      perdure answer run-52d9a0bc03a2 "the second one"
-    """
-    from perdure.cli.order import answer as give_answer
-    from perdure.cli.session import perform
-
-    return perform(give_answer(run_id, text, call_id))
+message_id_argument = click.argument("message_id")
 
 
 @click.command()
@@ -69,6 +15,8 @@ def answer(run_id: str, text: str, call_id: str) -> int:
 @click.argument("text")
 def send(run_id: str, text: str) -> int:
     """Send RUN_ID the further message TEXT. The agent reads it at its next step; it never counts as an approval.
+
+    Prints the message's id; until it is delivered, `perdure edit` changes it and `perdure withdraw` takes it back.
 
     \b
     Example:
@@ -78,6 +26,40 @@ def send(run_id: str, text: str) -> int:
     from perdure.cli.session import perform
 
     return perform(give_message(run_id, text))
+
+
+@click.command()
+@run_id_argument
+@message_id_argument
+@click.argument("text")
+def edit(run_id: str, message_id: str, text: str) -> int:
+    """Change message MESSAGE_ID of RUN_ID to TEXT, while it waits for delivery. `perdure show` lists such messages.
+
+    \b
+    Example:
+      perdure edit run-52d9a0bc03a2 u2 "Leave out the budget and the names"
+    """
+    from perdure.cli.order import edit as give_edit
+    from perdure.cli.session import perform
+
+    return perform(give_edit(run_id, message_id, text))
+
+
+@click.command()
+@run_id_argument
+@message_id_argument
+@reason_option
+def withdraw(run_id: str, message_id: str, reason: str) -> int:
+    """Take message MESSAGE_ID of RUN_ID back. One that waits is never delivered; one of the running turn ends the turn.
+
+    \b
+    Example:
+      perdure withdraw run-52d9a0bc03a2 u2
+    """
+    from perdure.cli.order import withdraw as give_withdraw
+    from perdure.cli.session import perform
+
+    return perform(give_withdraw(run_id, message_id, reason))
 
 
 @click.command()
@@ -126,3 +108,29 @@ def cancel(run_id: str, reason: str) -> int:
     from perdure.cli.session import perform
 
     return perform(give_cancel(run_id, reason))
+
+
+@click.command()
+@click.option("--agent", default="", metavar="NAME", help="Only runs of this agent. Default: of every agent.")
+@click.option("--all", "every", is_flag=True, help="Cancel all of them; they are shown first.")
+@click.option("--yes", is_flag=True, help="Do not ask whether the list is right.")
+@reason_option
+def stop(agent: str, every: bool, yes: bool, reason: str) -> int:
+    """Stop in an emergency: cancel every run of an agent (or of all agents) that goes on, and show each.
+
+    One run is stopped with `perdure cancel RUN_ID`. Runs that no worker serves end when one comes; none of their calls
+    runs before that.
+
+    \b
+    Examples:
+      perdure stop --agent clerk --all --reason "it writes to the wrong folder"
+      perdure stop --all --yes
+    """
+    if not every:
+        raise click.UsageError(
+            "This cancels every run at once: say so with --all. `perdure cancel RUN_ID` cancels one."
+        )
+    from perdure.cli.session import perform
+    from perdure.cli.stop import stop_runs
+
+    return perform(stop_runs(agent, reason, yes=yes))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 
 import click
+from click.shell_completion import CompletionItem
 
 LONGEST_ID = 255
 
@@ -23,8 +25,30 @@ class RunId(click.ParamType[str]):
             )
         return value
 
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """The newest runs that begin with what is typed; none when no server answers quickly."""
+        from perdure.cli.complete import run_ids
+
+        return [CompletionItem(run.run_id, help=run.status) for run in run_ids(incomplete)]
+
+
+class Duration(click.ParamType[timedelta]):
+    """A span of time as people write it."""
+
+    name = "time"
+
+    def convert(self, value: str | timedelta, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
+        """The span. Fails for what is none, or not above zero."""
+        from perdure.contracts.durations import read_duration
+
+        read = read_duration(value)
+        if not isinstance(read, timedelta) or not read:
+            self.fail(f"{value!r} is no time: write it as in 30s, 5m, 2h or 30d.")
+        return read
+
 
 RUN_ID = RunId()
+DURATION = Duration()
 
 run_id_argument = click.argument("run_id", type=RUN_ID)
 tools_option = click.option(

@@ -1,0 +1,113 @@
+"""Showing agents: which there are, where they stand, and what is wrong with their files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from perdure.activities.builtin import builtin_tools
+from perdure.activities.toolbox import load_tools
+from perdure.agents.files import AgentFile, Problem
+from perdure.agents.freeze import freeze
+from perdure.agents.shelf import AgentShelf
+from perdure.cli.lines import Span
+from perdure.cli.screen import Screen
+from perdure.cli.session import read_settings
+from perdure.cli.text import counted, one_line, plain
+from perdure.contracts.agent import AgentSpec
+from perdure.contracts.errors import CallerError
+from perdure.contracts.record import Record
+from perdure.contracts.tools import ToolSpec
+
+INHERITED = "(the run's own)"
+
+
+class Found(Record):
+    """An agent that was found. ``file`` is empty for the built-in one; ``tools`` None means every tool served."""
+
+    name: str
+    description: str = ""
+    file: str = ""
+    model: str | None = None
+    tools: tuple[str, ...] | None = None
+    rules: int = 0
+    problems: tuple[str, ...] = ()
+
+
+async def list_agents(tools: Sequence[str], *, as_json: bool) -> int:
+    """Show the agents and what is wrong with their files; 1 when one cannot be used."""
+    screen = Screen()
+    settings = read_settings(screen).settings
+    served = load_tools((*settings.tools, *tools), builtin=builtin_tools()).specs
+    shelf = AgentShelf(settings.agents)
+    problems = shelf.problems
+    agents = [found(agent, served, problems) for agent in shelf.files()]
+    unusable = [problem for problem in problems if problem.severity == "error"]
+    if as_json:
+        for agent in agents:
+            screen.line(agent.model_dump_json())
+    else:
+        for agent in agents:
+            screen.write(described(agent))
+    for problem in unusable:
+        screen.note(f"error: {plain(str(problem))}", "bad")
+    if not as_json:
+        looked = ", ".join(str(folder) for folder in settings.agents)
+        screen.note(f'\nAgent files are looked for in {plain(looked)}. Run one: perdure run --agent NAME "…"', "quiet")
+    return 1 if unusable or any(unserved(agent.problems) for agent in agents) else 0
+
+
+def found(agent: AgentFile, served: tuple[ToolSpec, ...], problems: Sequence[Problem]) -> Found:
+    """The agent with what is wrong with its file, or with the tools that it names."""
+    built_in = agent.file.parent == Path()
+    warnings = [str(problem) for problem in problems if problem.file == agent.file]
+    wrong = misfit(agent.spec, served)
+    return Found(
+        name=agent.spec.name,
+        description=agent.spec.description,
+        file="" if built_in else str(agent.file),
+        model=agent.spec.model,
+        tools=agent.spec.tools,
+        rules=len(agent.spec.policy),
+        problems=(
+            *(f"warning: {warning}" for warning in warnings),
+            *([f"error: {agent.file}: {wrong}"] if wrong else []),
+        ),
+    )
+
+
+def misfit(spec: AgentSpec, served: tuple[ToolSpec, ...]) -> str:
+    """Why a run of the agent could not start with these tools; empty when it could."""
+    try:
+        freeze(spec, served, spec.model or "")
+    except CallerError as error:
+        return str(error)
+    return ""
+
+
+def unserved(problems: Sequence[str]) -> bool:
+    """Whether one of the problems keeps the agent from running."""
+    return any(problem.startswith("error: ") for problem in problems)
+
+
+def described(agent: Found) -> Iterator[Span]:
+    """The agent in a few lines."""
+    yield Span(f"{plain(agent.name)}", "strong")
+    yield Span(f"  {one_line(agent.description, 200)}\n" if agent.description else "\n")
+    yield Span(f"  file   {plain(agent.file) or '(built in)'}\n")
+    yield Span(f"  model  {plain(agent.model or INHERITED)}\n")
+    yield Span(f"  tools  {scope(agent.tools)}{policy(agent.rules)}\n")
+    for problem in agent.problems:
+        yield Span(f"  {one_line(problem, 1_000)}\n", "bad" if problem.startswith("error") else "alert")
+
+
+def scope(tools: tuple[str, ...] | None) -> str:
+    """The tools that an agent may call, in words."""
+    if tools is None:
+        return "all that are served"
+    return ", ".join(map(plain, tools)) or "none"
+
+
+def policy(rules: int) -> str:
+    """That the agent has a policy of its own."""
+    return f"; {counted(rules, 'policy rule')}" if rules else ""

@@ -1,0 +1,95 @@
+"""Showing models: which providers are ready, which servers of this machine answer, and what is used by default."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+
+from rich.table import Table
+from rich.text import Text
+
+from perdure.cli.lines import Span
+from perdure.cli.screen import Screen
+from perdure.cli.session import read_settings, said
+from perdure.cli.text import counted, one_line, plain
+from perdure.contracts.record import Record
+from perdure.providers.catalogue import LOCAL_PROVIDERS, Endpoint, ProviderSettings
+from perdure.providers.choice import choose_model
+from perdure.providers.http import served_models
+
+SHOWN_MODELS = 4
+
+
+class ProviderRow(Record):
+    """A provider. ``ready``: its key is set, or it needs none; for a server of this machine: it answers."""
+
+    provider: str
+    ready: bool
+    status: str
+    base_url: str
+    protocol: str
+    default_model: str = ""
+    models: tuple[str, ...] = ()
+
+
+async def list_models(*, as_json: bool) -> int:
+    """Show every provider that is known, and the model that a run uses when nobody names one."""
+    screen = Screen()
+    loaded = read_settings(screen)
+    settings = loaded.settings.provider_settings
+    async with said(screen, "Looking for model servers on this machine …"):
+        rows = await asyncio.gather(*(row(name, settings, loaded.environ) for name in settings.names()))
+        choice = await choose_model(loaded.settings.model, loaded.environ, settings)
+    if as_json:
+        for each in rows:
+            screen.line(each.model_dump_json())
+        return 0
+    screen.out.print(table(rows))
+    why = "the setting `model`" if loaded.settings.model else choice.why
+    screen.write((Span(f"\ndefault  {plain(choice.model)} ({plain(why)})\n", "strong"),))
+    screen.note("`perdure models check [PROVIDER:MODEL]` makes one small call and says what works.", "quiet")
+    return 0
+
+
+async def row(name: str, settings: ProviderSettings, environ: Mapping[str, str]) -> ProviderRow:
+    """What can be said of one provider; a server of this machine is asked which models it has."""
+    endpoint = settings.endpoint(name)
+    assert endpoint is not None
+    local = name in LOCAL_PROVIDERS
+    models = await served_models(endpoint.base_url) if local else ()
+    ready, status = standing(endpoint, environ, models) if not local or models else (False, "does not answer")
+    return ProviderRow(
+        provider=name,
+        ready=ready,
+        status=status,
+        base_url=endpoint.base_url,
+        protocol=endpoint.protocol,
+        default_model=endpoint.default_model,
+        models=models,
+    )
+
+
+def standing(endpoint: Endpoint, environ: Mapping[str, str], models: tuple[str, ...]) -> tuple[bool, str]:
+    """Whether a provider can be used, and why, in words."""
+    if models:
+        return True, f"answers, {counted(len(models), 'model')}"
+    if not endpoint.key_variable:
+        return True, "needs no key"
+    if environ.get(endpoint.key_variable, "").strip():
+        return True, f"{endpoint.key_variable} is set"
+    return False, f"set {endpoint.key_variable}"
+
+
+def table(rows: Iterable[ProviderRow]) -> Table:
+    """The providers in columns, those that are ready first."""
+    columns = Table(box=None, pad_edge=False, header_style="bold")
+    for title in ("", "PROVIDER", "STATUS"):
+        columns.add_column(title, no_wrap=True)
+    columns.add_column("MODELS", overflow="fold")
+    columns.add_column("ADDRESS", overflow="fold")
+    for each in sorted(rows, key=lambda row: not row.ready):
+        more = f", … (+{len(each.models) - SHOWN_MODELS})" if len(each.models) > SHOWN_MODELS else ""
+        models = ", ".join(each.models[:SHOWN_MODELS]) + more if each.models else each.default_model
+        cells = ("ready" if each.ready else "-", each.provider, each.status, models, each.base_url)
+        columns.add_row(*(Text(one_line(cell, 200)) for cell in cells))
+    return columns
