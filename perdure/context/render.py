@@ -105,5 +105,10 @@ def render(
     """
     draft = process(Draft(agent=agent, messages=messages, forced=forced, nudged=nudged, problem=problem), pipeline)
     return ModelRequest(
-        model=agent.model, system=draft.system, messages=draft.messages, tools=draft.tools, output_schema=agent.output
+        model=agent.model,
+        system=draft.system,
+        messages=draft.messages,
+        tools=draft.tools,
+        hosted=() if forced else agent.hosted,
+        output_schema=agent.output,
     )

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field, JsonValue, PlainSerializer
 
 from perdure.contracts.record import Record
-from perdure.contracts.tools import ToolSpec
+from perdure.contracts.tools import HostedTool, ToolSpec
 
 Decision = Literal["allow", "ask", "deny"]
 """What authority says of a call."""
@@ -75,6 +75,11 @@ class Waiting(Record):
     remind: timedelta | None = None
 
 
+Purpose = Literal["compression", "subagent"]
+"""What a run may use another model for than its own: shortening its transcript, and agents that it starts and that name
+no model."""
+
+
 class Limits(Record):
     """Bounds of one turn.
 
@@ -102,15 +107,20 @@ class AgentSpec(Record):
     """An agent as its author gives it: by file or inline.
 
     ``tools`` is the scope: None is unrestricted (every tool that the worker serves), empty is none, else the named
-    ones. ``model`` is ``provider:model``; None leaves the choice to the run or the worker's settings. ``output`` is the
-    JSON Schema that a turn's output must fit; None is free text.
+    ones. ``model`` is ``provider:model``; None leaves the choice to the run or the worker's settings. ``fallbacks`` are
+    asked, in order, when that model cannot answer; None leaves them to the worker's settings, empty is none. ``models``
+    are those for other purposes. ``output`` is the JSON Schema that a turn's output must fit; None is free text.
+    ``hosted`` are tools that the provider runs by itself.
     """
 
     name: str = "assistant"
     description: str = ""
     prompt: str = ""
     model: str | None = None
+    fallbacks: tuple[str, ...] | None = None
+    models: dict[Purpose, str] = {}
     tools: tuple[str, ...] | None = None
+    hosted: tuple[HostedTool, ...] = ()
     policy: tuple[ToolPolicy, ...] = ()
     waiting: Waiting = Waiting()
     limits: GivenLimits = Limits()
@@ -120,13 +130,17 @@ class AgentSpec(Record):
 class FrozenAgent(Record):
     """An agent as one run uses it from start to end, whatever happens to its file. ``digest`` is over all the rest.
 
-    ``house_policy`` is the worker's own; of it and the agent's ``policy`` the stricter counts.
+    ``house_policy`` is the worker's own; of it and the agent's ``policy`` the stricter counts. ``fallbacks`` are asked,
+    in order, when ``model`` cannot answer. ``models`` are those for other purposes, by purpose.
     """
 
     name: str
     prompt: str = ""
     model: str
+    fallbacks: tuple[str, ...] = ()
+    models: dict[str, str] = {}
     tools: tuple[ToolSpec, ...] = ()
+    hosted: tuple[HostedTool, ...] = ()
     scope: tuple[str, ...] | None = None
     policy: tuple[ToolPolicy, ...] = ()
     house_policy: tuple[ToolPolicy, ...] = ()
@@ -139,6 +153,10 @@ class FrozenAgent(Record):
     def tool(self, name: str) -> ToolSpec | None:
         """The declared tool of that name, or None."""
         return next((tool for tool in self.tools if tool.name == name), None)
+
+    def model_for(self, purpose: Purpose) -> str:
+        """The model for that purpose: the run's own where none is named."""
+        return self.models.get(purpose, self.model)
 
 
 DEFAULT_IDLE_TIMEOUT = timedelta(hours=24)

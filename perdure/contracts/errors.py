@@ -8,6 +8,7 @@ PerdureError
 │   ├── UnknownAgentError
 │   ├── UnknownToolError
 │   ├── UnknownModelError
+│   ├── UnsupportedCapabilityError
 │   ├── RunNotFoundError
 │   ├── RunAlreadyRunningError
 │   └── OrderRefusedError
@@ -98,6 +99,14 @@ class UnknownModelError(CallerError):
     """A model name that no configured provider answers to."""
 
 
+class UnsupportedCapabilityError(CallerError):
+    kind: FailureKind = "unsupported"
+
+    def __init__(self, model: str, capability: str, having: tuple[str, ...], instead: str = "") -> None:
+        listed = f"These have it: {', '.join(having)}." if having else "No model that is known here has it."
+        super().__init__(f"The model {model} lacks {capability}. {instead}{' ' if instead else ''}{listed}")
+
+
 class RunNotFoundError(CallerError):
     def __init__(self, run_id: str) -> None:
         super().__init__(f"There is no run {run_id!r} on this server. `perdure ls` lists the runs.")
@@ -106,7 +115,7 @@ class RunNotFoundError(CallerError):
 
 class RunAlreadyRunningError(CallerError):
     def __init__(self, run_id: str) -> None:
-        super().__init__(f"A run {run_id!r} is running already. Follow it with `perdure show {run_id}`.")
+        super().__init__(f"A run {run_id!r} is running already: choose another id, or `perdure follow {run_id}`.")
         self.run_id = run_id
 
 
@@ -209,18 +218,8 @@ class ProviderError(PerdureError):
 
     def failure(self) -> Failure:
         """The error as data, with status, code and request id."""
-        return (
-            super()
-            .failure()
-            .model_copy(
-                update={
-                    "status": self.status,
-                    "code": self.code,
-                    "provider": self.provider,
-                    "provider_request_id": self.request_id,
-                }
-            )
-        )
+        facts = {"status": self.status, "code": self.code, "provider": self.provider}
+        return super().failure().model_copy(update={**facts, "provider_request_id": self.request_id})
 
 
 class RateLimitedError(ProviderError):

@@ -19,6 +19,8 @@ FailureKind = Literal[
     "bad_reply",
     "unknown_agent",
     "invalid_input",
+    "unsupported",
+    "vetoed",
     "message_gone",
     "unavailable",
     "transcript_unavailable",

@@ -52,12 +52,13 @@ class CallPart(Record):
 
 
 class ImagePart(Record):
-    """An image, by ``url`` or as ``data`` (base64 in JSON)."""
+    """An image, by ``url`` or as ``data`` (base64 in JSON). ``opaque`` came beside one that a model made."""
 
     kind: Literal["image"] = "image"
     media_type: str = "image/png"
     url: str | None = None
     data: bytes | None = None
+    opaque: Opaque | None = None
 
 
 class AudioPart(Record):

@@ -57,3 +57,31 @@ class ToolOutput(Record):
     text: str = ""
     data: JsonValue = None
     status: Literal["ok", "error"] = "ok"
+
+
+class HostedTool(Record):
+    """A tool that the model's provider runs by itself, while it answers; nobody is asked about its single calls.
+
+    ``web_search`` may be bounded by ``max_uses`` and to ``allowed_domains`` or without ``blocked_domains``. ``mcp`` is
+    an MCP server at ``url``, which the provider calls ``server``; ``allowed_tools`` bounds what of it may be used. The
+    key that such a server wants is a setting of the worker and no part of this.
+    """
+
+    tool: Literal["web_search", "code_execution", "mcp"]
+    server: str = ""
+    url: str = ""
+    allowed_tools: tuple[str, ...] = ()
+    allowed_domains: tuple[str, ...] = ()
+    blocked_domains: tuple[str, ...] = ()
+    max_uses: int | None = None
+
+    @property
+    def name(self) -> str:
+        """What scope and policy call it: ``web_search``, ``code_execution`` or ``mcp:<server>``."""
+        return f"mcp:{self.server}" if self.tool == "mcp" else self.tool
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """The names of what is said of it."""
+        fields = ("server", "url", "allowed_tools", "allowed_domains", "blocked_domains", "max_uses")
+        return tuple(field for field in fields if getattr(self, field) not in ("", (), None))

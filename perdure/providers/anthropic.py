@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from perdure.contracts.prompts import ModelRequest
+from perdure.providers.admission import Admission
 from perdure.providers.anthropic_decoding import MessagesDecoder
 from perdure.providers.anthropic_encoding import continued, encode
 from perdure.providers.anthropic_usage import Tally
@@ -18,6 +19,7 @@ from perdure.providers.catalogue import Endpoint, ProviderSettings
 from perdure.providers.chat_encoding import tool_names
 from perdure.providers.completion import whole
 from perdure.providers.connection import connect
+from perdure.providers.hosted_tools import anthropic_betas
 from perdure.providers.http import Reply
 from perdure.providers.payloads import Done, payloads
 from perdure.providers.stream import CallPiece, Piece
@@ -42,12 +44,17 @@ class AnthropicProvider:
         *,
         key: str = "",
         settings: ProviderSettings | None = None,
+        environ: Mapping[str, str] | None = None,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        """``name`` is the provider's name in ``provider:model``; ``key`` is sent in the endpoint's header, if any."""
+        """``name`` is the provider's name in ``provider:model``; ``key`` is sent in the endpoint's header, if any.
+
+        ``environ`` is where the keys of MCP servers are.
+        """
         self.name = name
         self.origin = f"anthropic:{urlsplit(endpoint.base_url).hostname}"
-        self._dialect = endpoint.spoken()
+        self._prices = (settings or ProviderSettings()).prices
+        self._admission = Admission(name, endpoint, settings, environ)
         version = {"anthropic-version": VERSION}
         self._http = connect(name, endpoint, key=key, settings=settings, transport=transport, headers=version)
 
@@ -65,14 +72,24 @@ class AnthropicProvider:
         await self._http.close()
 
     async def _pieces(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
+        request = self._admission.admit(request)
+        dialect = self._admission.dialect(request.model)
+        keys = self._admission.server_keys(request.hosted)
+        betas = anthropic_betas(request.hosted)
         names = tool_names(request)
         body = encode(
-            request, self._dialect, provider=self.name, origin=self.origin, names=names, now=datetime.now(UTC)
+            request,
+            dialect,
+            provider=self.name,
+            origin=self.origin,
+            names=names,
+            now=datetime.now(UTC),
+            keys=keys,
         )
-        decoder = MessagesDecoder(self.origin, Tally(request.model))
+        decoder = MessagesDecoder(self.origin, Tally(request.model, self._prices))
         for continuations_left in reversed(range(MOST_CONTINUATIONS + 1)):
             async with (
-                self._http.post("/messages", body) as reply,
+                self._http.post("/messages", body, headers=betas, secrets=tuple(keys.values())) as reply,
                 aclosing(decoded(reply, decoder)) as pieces,
             ):
                 async for piece in pieces:

@@ -22,7 +22,9 @@ from perdure.providers.anthropic_caching import marked, marked_last
 from perdure.providers.anthropic_parts import AssistantBlocks, user_block
 from perdure.providers.chat_encoding import ToolNames
 from perdure.providers.dialects import Dialect
+from perdure.providers.hosted_tools import Keys, anthropic_servers, for_anthropic
 from perdure.providers.lenient import a_list, a_text, an_object
+from perdure.providers.schemas import for_anthropic as for_anthropic_schema
 
 Json = dict[str, JsonValue]
 
@@ -37,9 +39,18 @@ EMPTY = "(This message is empty.)"
 
 
 def encode(
-    request: ModelRequest, dialect: Dialect, *, provider: str, origin: str, names: ToolNames, now: datetime
+    request: ModelRequest,
+    dialect: Dialect,
+    *,
+    provider: str,
+    origin: str,
+    names: ToolNames,
+    now: datetime,
+    keys: Keys | None = None,
 ) -> Json:
     """The body of a streaming request; ``origin`` is whose opaque data may go along, ``now`` says which is still good.
+
+    ``keys`` are of MCP servers.
 
     Raises BadRequestError for a part that the protocol cannot carry.
     """
@@ -56,11 +67,18 @@ def encode(
     body["stream"] = True
     if tools:
         body["tools"] = [*tools]
-        if not request.tools:
-            body["tool_choice"] = {"type": "none"}
+    if request.must_call:
+        body["tool_choice"] = {"type": "any"}
+    elif tools and not request.tools and not request.hosted:
+        body["tool_choice"] = {"type": "none"}
+    if servers := anthropic_servers(request.hosted, keys or {}):
+        body["mcp_servers"] = [*servers]
+    if request.output_schema is not None and (schema := for_anthropic_schema(request.output_schema)):
+        body["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
     if container := blocks.container(now):
         body["container"] = container
-    if thinking := _thinking(dialect, most):
+    # A model that thinks cannot be made to call.
+    if not request.must_call and (thinking := _thinking(dialect, most)):
         body["thinking"] = thinking
     elif request.temperature is not None:
         body["temperature"] = request.temperature
@@ -80,8 +98,8 @@ def continued(body: Json, content: list[Json], container: Json) -> Json:
 
 
 def _tools(request: ModelRequest, names: ToolNames) -> list[Json]:
-    if request.tools:
-        return [
+    if request.tools or request.hosted:
+        ours: list[Json] = [
             {
                 "name": names.sent(tool.name),
                 "description": tool.description,
@@ -89,6 +107,7 @@ def _tools(request: ModelRequest, names: ToolNames) -> list[Json]:
             }
             for tool in request.tools
         ]
+        return [*(for_anthropic(tool) for tool in request.hosted), *ours]
     called = dict.fromkeys(
         names.sent(call.tool)
         for message in request.messages

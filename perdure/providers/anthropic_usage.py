@@ -6,10 +6,13 @@ share of the cache at the end; adding the two up would count it twice. The last 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pydantic import JsonValue
 
 from perdure.contracts.usage import Cost, Usage
 from perdure.providers.lenient import a_count, a_list, a_text, an_object
+from perdure.providers.own_prices import Price, own_cost
 from perdure.providers.prices import cost_of
 from perdure.providers.stream import UsagePiece
 
@@ -19,9 +22,10 @@ Json = dict[str, JsonValue]
 class Tally:
     """Adds up one answer: several requests when it was paused, and other models that the provider asked on its own."""
 
-    def __init__(self, model: str) -> None:
-        """``model`` is ``provider:model``."""
+    def __init__(self, model: str, prices: Mapping[str, Price] | None = None) -> None:
+        """``model`` is ``provider:model``; ``prices`` are the settings' own."""
         self._model = model
+        self._prices = prices or {}
         self._settled: list[tuple[str, Usage]] = []
         self._said: Json = {}
 
@@ -34,7 +38,8 @@ class Tally:
         self._said.update({key: value for key, value in said.items() if value is not None})
         shares = self._shares()
         total = sum((usage for _, usage in shares), Usage())
-        return UsagePiece(total, _cost(shares) if len(shares) > 1 else None)
+        own = any(own_cost(model, usage, self._prices) for model, usage in shares)
+        return UsagePiece(total, self._cost(shares) if own or len(shares) > 1 else None)
 
     def _shares(self) -> list[tuple[str, Usage]]:
         if not self._said:
@@ -55,6 +60,11 @@ class Tally:
             ),
         ]
 
+    def _cost(self, shares: list[tuple[str, Usage]]) -> Cost:
+        costs = (own_cost(model, usage, self._prices) or cost_of(model, usage) for model, usage in shares)
+        total = sum(costs, Cost())
+        return total.model_copy(update={"unpriced": min(total.unpriced, 1)})
+
 
 def usage_of(said: Json) -> Usage:
     """A ``usage`` object in our terms: ``input_tokens`` there leaves out what was read from the cache or written."""
@@ -68,8 +78,3 @@ def usage_of(said: Json) -> Usage:
         output_tokens=output,
         reasoning_tokens=min(reasoning, output),
     )
-
-
-def _cost(shares: list[tuple[str, Usage]]) -> Cost:
-    total = sum((cost_of(model, usage) for model, usage in shares), Cost())
-    return total.model_copy(update={"unpriced": min(total.unpriced, 1)})

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Literal
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from pydantic import ConfigDict, JsonValue, ValidationError, model_validator
+from pydantic import AfterValidator, ConfigDict, JsonValue, ValidationError, model_validator
 
 from perdure.contracts.record import FileRecord
+from perdure.providers.capabilities import read_capabilities
 from perdure.providers.dialects import DIALECTS, Dialect
+from perdure.providers.own_prices import Price
 
 WireProtocol = Literal["openai-chat", "openai-responses", "anthropic", "gemini"]
 """The protocols that there is an adapter for."""
@@ -158,14 +160,25 @@ CATALOGUE: Mapping[str, Endpoint] = MappingProxyType(
 LOCAL_PROVIDERS = ("ollama", "lmstudio", "llamacpp", "vllm")
 
 
+def _check_words(rows: dict[str, str]) -> dict[str, str]:
+    for words in rows.values():
+        read_capabilities(words)
+    return rows
+
+
 class ProviderSettings(FileRecord):
     """What the settings say about providers.
 
     ``endpoints`` adds providers by name, or replaces known ones. ``read_timeout`` is the longest silence (seconds)
-    between two pieces of an answer: models that think are silent for minutes.
+    between two pieces of an answer: models that think are silent for minutes. ``capabilities`` says what models have
+    and lack, pattern to words, and comes before our own table. ``prices`` come before the price list. ``mcp_keys``
+    names, by a hosted MCP server's address, the variable that holds its key: only there it is sent.
     """
 
     endpoints: dict[str, Endpoint] = {}
+    capabilities: Annotated[dict[str, str], AfterValidator(_check_words)] = {}
+    prices: dict[str, Price] = {}
+    mcp_keys: dict[str, str] = {}
     connect_timeout: float = 10.0
     read_timeout: float = 600.0
 

@@ -12,7 +12,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from pydantic import JsonValue
 
@@ -29,7 +29,9 @@ from perdure.contracts.messages import (
 )
 from perdure.contracts.prompts import ModelRequest
 from perdure.providers.dialects import Dialect
+from perdure.providers.hosted_tools import for_chat
 from perdure.providers.lenient import a_list
+from perdure.providers.schemas import for_openai
 
 Json = dict[str, JsonValue]
 
@@ -95,18 +97,14 @@ def encode(request: ModelRequest, dialect: Dialect, *, provider: str, origin: st
     }
     if dialect.stream_usage:
         body["stream_options"] = {"include_usage": True}
-    if request.tools:
-        body["tools"] = [
-            {
-                "type": "function",
-                "function": {
-                    "name": names.sent(tool.name),
-                    "description": tool.description,
-                    "parameters": tool.parameters,
-                },
-            }
-            for tool in request.tools
-        ]
+    fields, hosted = for_chat(request.hosted, dialect)
+    if request.tools or hosted:
+        body["tools"] = [*_functions(request, names), *hosted]
+    if request.must_call:
+        body["tool_choice"] = "required"
+    body.update(fields)
+    if request.output_schema is not None and (schema := for_openai(request.output_schema)):
+        body["response_format"] = {"type": "json_schema", "json_schema": schema}
     if request.max_output_tokens is not None:
         body[dialect.output_limit] = request.max_output_tokens
     if request.temperature is not None:
@@ -114,6 +112,16 @@ def encode(request: ModelRequest, dialect: Dialect, *, provider: str, origin: st
     if dialect.cache_key and request.cache_key:
         body["prompt_cache_key"] = cache_key_sent(request.cache_key)
     return body
+
+
+def _functions(request: ModelRequest, names: ToolNames) -> Iterator[Json]:
+    for tool in request.tools:
+        function: Json = {
+            "name": names.sent(tool.name),
+            "description": tool.description,
+            "parameters": tool.parameters,
+        }
+        yield {"type": "function", "function": function}
 
 
 class _Messages:

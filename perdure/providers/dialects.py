@@ -19,7 +19,8 @@ class Dialect(FileRecord):
     message may follow a tool result directly. ``inline_thinking``: whether reasoning may come as ``<think>`` at the
     head of the text. ``hidden_output``: output tokens are what the total holds beyond the input, since the output count
     omits some. ``cache_key``: whether a request may say which conversation it belongs to, so that the server finds its
-    prompt in the cache.
+    prompt in the cache. ``web_search``: how the server is asked to search by itself, by ``web_search_options`` or by a
+    tool of its own.
 
     For the Responses protocol alone: ``encrypted_reasoning`` asks for reasoning in a form that can go back, ``by_name``
     from the models that reason by OpenAI's names (the others refuse a request that asks). ``silent_cuts``: an answer
@@ -39,6 +40,7 @@ class Dialect(FileRecord):
     inline_thinking: bool = True
     hidden_output: bool = False
     cache_key: bool = False
+    web_search: Literal["options", "tool"] = "options"
     encrypted_reasoning: Literal["never", "by_name", "always"] = "never"
     silent_cuts: bool = False
     thinking: Literal["adaptive"] | int = 0
@@ -60,7 +62,7 @@ DIALECTS: Mapping[str, Dialect] = MappingProxyType(
         "deepseek": Dialect(content_lists=False, reasoning_replay="reasoning_content"),
         "moonshot": Dialect(reasoning_replay="reasoning_content"),
         "zai": Dialect(reasoning_replay="reasoning_content"),
-        "openrouter": Dialect(reasoning_replay="reasoning_details"),
+        "openrouter": Dialect(reasoning_replay="reasoning_details", web_search="tool"),
         "groq": Dialect(output_limit="max_completion_tokens"),
         "cerebras": Dialect(output_limit="max_completion_tokens"),
         "mistral": Dialect(call_ids="short", user_after_tool=False, stream_usage=False, inline_thinking=False),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import replace
 from urllib.parse import urlsplit
@@ -10,11 +10,14 @@ from urllib.parse import urlsplit
 import httpx
 
 from perdure.contracts.prompts import ModelRequest
+from perdure.providers.admission import Admission
 from perdure.providers.catalogue import Endpoint, ProviderSettings
 from perdure.providers.completion import whole
+from perdure.providers.connection import connect
 from perdure.providers.gemini_decoding import GeminiDecoder
 from perdure.providers.gemini_encoding import encode, path, tool_names
-from perdure.providers.http import Http, Reply
+from perdure.providers.http import Reply
+from perdure.providers.own_prices import priced
 from perdure.providers.payloads import Payload, payloads
 from perdure.providers.stream import CallPiece, Piece
 
@@ -32,38 +35,33 @@ class GeminiProvider:
         *,
         key: str = "",
         settings: ProviderSettings | None = None,
+        environ: Mapping[str, str] | None = None,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
         """``name`` is the provider's name in ``provider:model``; ``key`` is sent in the endpoint's header, if any.
 
-        The key never goes into the address, as ``?key=``, since addresses are logged.
+        ``environ`` says which providers are configured. The key never goes into the address, as ``?key=``, since
+        addresses are logged.
         """
-        settings = settings or ProviderSettings()
         self.name = name
         self.origin = f"gemini:{urlsplit(endpoint.base_url).hostname}"
-        self._dialect = endpoint.spoken()
-        bearer = endpoint.key_header.lower() == "authorization"
-        self._http = Http(
-            name,
-            endpoint.base_url,
-            {endpoint.key_header: f"Bearer {key}" if bearer else key} if key else {},
-            secrets=(key,) if key else (),
-            connect_timeout=settings.connect_timeout,
-            read_timeout=settings.read_timeout,
-            transport=transport,
-        )
+        self._prices = (settings or ProviderSettings()).prices
+        self._admission = Admission(name, endpoint, settings, environ)
+        self._http = connect(name, endpoint, key=key, settings=settings, transport=transport)
 
     def stream(self, request: ModelRequest, *, attempt: int = 1) -> AsyncGenerator[Piece, None]:
         """The answer, piece by piece; see `Provider.stream`."""
-        return whole(self.name, self._pieces(request))
+        return whole(self.name, priced(self._pieces(request), request.model, self._prices))
 
     async def close(self) -> None:
         """End the kept connections."""
         await self._http.close()
 
     async def _pieces(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
+        request = self._admission.admit(request)
+        dialect = self._admission.dialect(request.model)
         names = tool_names(request)
-        body = encode(request, self._dialect, provider=self.name, origin=self.origin, names=names)
+        body = encode(request, dialect, provider=self.name, origin=self.origin, names=names)
         async with (
             self._http.post(path(request.model), body) as reply,
             aclosing(decoded(reply, self.origin)) as pieces,

@@ -35,6 +35,8 @@ from perdure.contracts.prompts import ModelRequest
 from perdure.contracts.tools import ToolSpec
 from perdure.providers.chat_encoding import ToolNames
 from perdure.providers.dialects import Dialect
+from perdure.providers.hosted_tools import for_gemini
+from perdure.providers.schemas import for_gemini as for_gemini_schema
 
 Json = dict[str, JsonValue]
 
@@ -69,8 +71,12 @@ def encode(request: ModelRequest, dialect: Dialect, *, provider: str, origin: st
     body: Json = {"contents": [*_Contents(request, provider, origin, names).encoded()]}
     if request.system:
         body["systemInstruction"] = {"parts": [{"text": request.system}]}
+    tools: list[JsonValue] = [for_gemini(tool) for tool in request.hosted]
     if request.tools:
-        body["tools"] = [{"functionDeclarations": [_declaration(tool, names) for tool in request.tools]}]
+        tools.append({"functionDeclarations": [_declaration(tool, names) for tool in request.tools]})
+    if tools:
+        body["tools"] = tools
+        body.update(_tool_config(request))
     elif called := _called(request):
         body["tools"] = [{"functionDeclarations": [_declaration(ToolSpec(name=name), names) for name in called]}]
         body["toolConfig"] = {"functionCallingConfig": {"mode": "NONE"}}
@@ -79,12 +85,25 @@ def encode(request: ModelRequest, dialect: Dialect, *, provider: str, origin: st
         config["maxOutputTokens"] = request.max_output_tokens
     if request.temperature is not None:
         config["temperature"] = request.temperature
+    if request.output_schema is not None and (schema := for_gemini_schema(request.output_schema)):
+        config["responseMimeType"] = "application/json"
+        config["responseJsonSchema"] = schema
     if dialect.thinking:
         budget: Json = {} if dialect.thinking == "adaptive" else {"thinkingBudget": dialect.thinking}
         config["thinkingConfig"] = {"includeThoughts": True, **budget}
     if config:
         body["generationConfig"] = config
     return body
+
+
+def _tool_config(request: ModelRequest) -> Json:
+    config: Json = {}
+    if request.must_call:
+        config["functionCallingConfig"] = {"mode": "ANY"}
+    if request.hosted and request.tools:
+        # Without it models of the third generation refuse Google's tools beside ours.
+        config["includeServerSideToolInvocations"] = True
+    return {"toolConfig": config} if config else {}
 
 
 def _called(request: ModelRequest) -> tuple[str, ...]:

@@ -101,6 +101,10 @@ class Reply:
             async for chunk in self.response.aiter_bytes():
                 yield chunk
 
+    async def read(self) -> bytes:
+        """The whole body. Raises ProviderError."""
+        return b"".join([chunk async for chunk in self.chunks()])
+
     def fault(self, error: JsonValue) -> ProviderError:
         """The typed error that an error inside this good reply stands for."""
         found = fault(self.provider, error, secrets=self.secrets)
@@ -135,14 +139,23 @@ class Http:
         self._fresh = _client(timeout, 0, transport)
 
     @asynccontextmanager
-    async def post(self, path: str, payload: Mapping[str, JsonValue]) -> AsyncIterator[Reply]:
-        """Post ``payload`` as JSON and give the reply. Leaving the block ends the request.
+    async def post(
+        self,
+        path: str,
+        payload: Mapping[str, JsonValue] | bytes,
+        *,
+        headers: Mapping[str, str] | None = None,
+        secrets: tuple[str, ...] = (),
+    ) -> AsyncIterator[Reply]:
+        """Post ``payload``, as JSON where it is no bytes, and give the reply. Leaving the block ends the request.
 
+        ``headers`` go with this request alone, and ``secrets`` are what its errors must not tell, beside the key.
         Raises ProviderError for a failed connection and for any status from 300 on.
         """
-        body = json.dumps(payload, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+        body = payload if isinstance(payload, bytes) else _json(payload)
+        secrets = (*self._secrets, *secrets)
         with typed_errors(self.provider):
-            response = await self._send(self._base_url + path, body)
+            response = await self._send(self._base_url + path, body, headers or {})
         try:
             if response.status_code >= 300:
                 raise fault(
@@ -150,9 +163,9 @@ class Http:
                     await _error_body(response),
                     status=response.status_code,
                     headers=response.headers,
-                    secrets=self._secrets,
+                    secrets=secrets,
                 )
-            yield Reply(self.provider, response, self._secrets)
+            yield Reply(self.provider, response, secrets)
         finally:
             with suppress(*_FOREIGN_ERRORS):
                 await response.aclose()
@@ -163,14 +176,14 @@ class Http:
             await self._kept.aclose()
             await self._fresh.aclose()
 
-    async def _send(self, url: str, body: bytes) -> httpx.Response:
+    async def _send(self, url: str, body: bytes, more: Mapping[str, str]) -> httpx.Response:
         connected = False
 
         async def trace(event: str, _: Mapping[str, Any]) -> None:
             nonlocal connected
             connected = connected or event.startswith("connection.connect_")
 
-        headers = {"content-type": "application/json", **self._headers}
+        headers = {"content-type": "application/json", **self._headers, **more}
         request = self._kept.build_request("POST", url, content=body, headers=headers, extensions={"trace": trace})
         try:
             return await self._kept.send(request, stream=True)
@@ -180,6 +193,10 @@ class Http:
         return await self._fresh.send(
             self._fresh.build_request("POST", url, content=body, headers=headers), stream=True
         )
+
+
+def _json(payload: Mapping[str, JsonValue]) -> bytes:
+    return json.dumps(payload, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
 def _client(timeout: httpx.Timeout, kept: int, transport: httpx.AsyncBaseTransport | None) -> httpx.AsyncClient:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import replace
 from urllib.parse import urlsplit
@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from perdure.contracts.prompts import ModelRequest
+from perdure.providers.admission import Admission
 from perdure.providers.catalogue import Endpoint, ProviderSettings
 from perdure.providers.chat_decoding import ChatDecoder
 from perdure.providers.chat_encoding import encode, tool_names
@@ -17,6 +18,7 @@ from perdure.providers.completion import whole
 from perdure.providers.connection import connect
 from perdure.providers.dialects import Dialect
 from perdure.providers.http import Reply
+from perdure.providers.own_prices import priced
 from perdure.providers.payloads import Done, payloads
 from perdure.providers.stream import CallPiece, Piece
 
@@ -37,28 +39,35 @@ class ChatProvider:
         *,
         key: str = "",
         settings: ProviderSettings | None = None,
+        environ: Mapping[str, str] | None = None,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        """``name`` is the provider's name in ``provider:model``; ``key`` is sent in the endpoint's header, if any."""
+        """``name`` is the provider's name in ``provider:model``; ``key`` is sent in the endpoint's header, if any.
+
+        ``environ`` says which providers are configured.
+        """
         self.name = name
         self.origin = f"openai-chat:{urlsplit(endpoint.base_url).hostname}"
-        self._dialect = endpoint.spoken()
+        self._prices = (settings or ProviderSettings()).prices
+        self._admission = Admission(name, endpoint, settings, environ)
         self._http = connect(name, endpoint, key=key, settings=settings, transport=transport)
 
     def stream(self, request: ModelRequest, *, attempt: int = 1) -> AsyncGenerator[Piece, None]:
         """The answer, piece by piece; see `Provider.stream`."""
-        return whole(self.name, self._pieces(request))
+        return whole(self.name, priced(self._pieces(request), request.model, self._prices))
 
     async def close(self) -> None:
         """End the kept connections."""
         await self._http.close()
 
     async def _pieces(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
+        request = self._admission.admit(request)
+        dialect = self._admission.dialect(request.model)
         names = tool_names(request)
-        body = encode(request, self._dialect, provider=self.name, origin=self.origin, names=names)
+        body = encode(request, dialect, provider=self.name, origin=self.origin, names=names)
         async with (
             self._http.post("/chat/completions", body) as reply,
-            aclosing(decoded(reply, self._dialect, self.origin)) as pieces,
+            aclosing(decoded(reply, dialect, self.origin)) as pieces,
         ):
             async for piece in pieces:
                 yield replace(piece, name=names.ours(piece.name)) if isinstance(piece, CallPiece) else piece

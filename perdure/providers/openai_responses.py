@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import replace
 from urllib.parse import urlsplit
@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from perdure.contracts.prompts import ModelRequest
+from perdure.providers.admission import Admission
 from perdure.providers.catalogue import Endpoint, ProviderSettings
 from perdure.providers.chat_encoding import tool_names
 from perdure.providers.completion import whole
@@ -18,6 +19,7 @@ from perdure.providers.dialects import Dialect
 from perdure.providers.http import Reply
 from perdure.providers.openai_responses_decoding import ResponsesDecoder
 from perdure.providers.openai_responses_encoding import encode
+from perdure.providers.own_prices import priced
 from perdure.providers.payloads import Done, payloads
 from perdure.providers.stream import CallPiece, Piece
 
@@ -35,28 +37,36 @@ class ResponsesProvider:
         *,
         key: str = "",
         settings: ProviderSettings | None = None,
+        environ: Mapping[str, str] | None = None,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        """``name`` is the provider's name in ``provider:model``; ``key`` is sent in the endpoint's header, if any."""
+        """``name`` is the provider's name in ``provider:model``; ``key`` is sent in the endpoint's header, if any.
+
+        ``environ`` is where the keys of MCP servers are.
+        """
         self.name = name
         self.origin = f"openai-responses:{urlsplit(endpoint.base_url).hostname}"
-        self._dialect = endpoint.spoken()
+        self._prices = (settings or ProviderSettings()).prices
+        self._admission = Admission(name, endpoint, settings, environ)
         self._http = connect(name, endpoint, key=key, settings=settings, transport=transport)
 
     def stream(self, request: ModelRequest, *, attempt: int = 1) -> AsyncGenerator[Piece, None]:
         """The answer, piece by piece; see `Provider.stream`."""
-        return whole(self.name, self._pieces(request))
+        return whole(self.name, priced(self._pieces(request), request.model, self._prices))
 
     async def close(self) -> None:
         """End the kept connections."""
         await self._http.close()
 
     async def _pieces(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
+        request = self._admission.admit(request)
+        dialect = self._admission.dialect(request.model)
+        keys = self._admission.server_keys(request.hosted)
         names = tool_names(request)
-        body = encode(request, self._dialect, provider=self.name, origin=self.origin, names=names)
+        body = encode(request, dialect, provider=self.name, origin=self.origin, names=names, keys=keys)
         async with (
-            self._http.post("/responses", body) as reply,
-            aclosing(decoded(reply, self._dialect, self.origin, request.max_output_tokens)) as pieces,
+            self._http.post("/responses", body, secrets=tuple(keys.values())) as reply,
+            aclosing(decoded(reply, dialect, self.origin, request.max_output_tokens)) as pieces,
         ):
             async for piece in pieces:
                 yield replace(piece, name=names.ours(piece.name)) if isinstance(piece, CallPiece) else piece

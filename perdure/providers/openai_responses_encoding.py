@@ -30,16 +30,20 @@ from perdure.contracts.messages import (
 from perdure.contracts.prompts import ModelRequest
 from perdure.providers.chat_encoding import ToolNames, arguments_sent, cache_key_sent, data_url, is_text
 from perdure.providers.dialects import Dialect
+from perdure.providers.hosted_tools import Keys, for_responses
 from perdure.providers.lenient import an_object
 from perdure.providers.openai_responses_items import call_item, hosted_item, message_item, reasoning_item
+from perdure.providers.schemas import for_openai
 
 Json = dict[str, JsonValue]
 
 _REASONS = re.compile(r"(?:[\w.-]+/)?(?:gpt-(?:[5-9]|[1-9]\d)(?!.*-chat)|o\d|codex|computer-use)", re.IGNORECASE)
 
 
-def encode(request: ModelRequest, dialect: Dialect, *, provider: str, origin: str, names: ToolNames) -> Json:
-    """The body of a streaming request; ``origin`` is whose opaque data may go along.
+def encode(
+    request: ModelRequest, dialect: Dialect, *, provider: str, origin: str, names: ToolNames, keys: Keys | None = None
+) -> Json:
+    """The body of a streaming request; ``origin`` is whose opaque data may go along, ``keys`` are of MCP servers.
 
     Raises BadRequestError for a part that the protocol cannot carry.
     """
@@ -54,18 +58,13 @@ def encode(request: ModelRequest, dialect: Dialect, *, provider: str, origin: st
         body["instructions"] = request.system
     if dialect.encrypted_reasoning == "always" or (dialect.encrypted_reasoning == "by_name" and _REASONS.match(model)):
         body["include"] = ["reasoning.encrypted_content"]
-    if request.tools:
-        body["tools"] = [
-            {
-                "type": "function",
-                "name": names.sent(tool.name),
-                "description": tool.description,
-                "parameters": tool.parameters,
-                # This protocol is strict unless it is told otherwise, and strict schemas are few.
-                "strict": False,
-            }
-            for tool in request.tools
-        ]
+    if request.tools or request.hosted:
+        hosted = (for_responses(tool, keys or {}) for tool in request.hosted)
+        body["tools"] = [*_functions(request, names), *hosted]
+    if request.must_call:
+        body["tool_choice"] = "required"
+    if request.output_schema is not None and (schema := for_openai(request.output_schema)):
+        body["text"] = {"format": {"type": "json_schema", **schema}}
     if request.max_output_tokens is not None:
         body["max_output_tokens"] = request.max_output_tokens
     if request.temperature is not None:
@@ -73,6 +72,18 @@ def encode(request: ModelRequest, dialect: Dialect, *, provider: str, origin: st
     if dialect.cache_key and request.cache_key:
         body["prompt_cache_key"] = cache_key_sent(request.cache_key)
     return body
+
+
+def _functions(request: ModelRequest, names: ToolNames) -> Iterator[Json]:
+    for tool in request.tools:
+        yield {
+            "type": "function",
+            "name": names.sent(tool.name),
+            "description": tool.description,
+            "parameters": tool.parameters,
+            # This protocol is strict unless it is told otherwise, and strict schemas are few.
+            "strict": False,
+        }
 
 
 class _Input:

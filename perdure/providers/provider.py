@@ -19,6 +19,8 @@ class Provider(Protocol):
         is retried here: whoever calls decides. Leaving the iteration early needs ``aclose()`` (`contextlib.aclosing`),
         which ends the request at the provider.
 
-        Raises only `ProviderError` and its kinds, besides ``asyncio.CancelledError``.
+        Raises UnsupportedCapabilityError for what the model is known to lack, before anything is sent, and
+        KeyMissingError for an MCP server's key; besides these only `ProviderError` and its kinds, and
+        ``asyncio.CancelledError``.
         """
         ...

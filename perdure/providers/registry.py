@@ -57,7 +57,7 @@ class ProviderRegistry:
         key = self._key(name, endpoint)
         if name not in self._opened:
             adapter = _ADAPTERS[endpoint.protocol]
-            self._opened[name] = adapter(name, endpoint, key=key, settings=self._settings)
+            self._opened[name] = adapter(name, endpoint, key=key, settings=self._settings, environ=self._environ)
         return self._opened[name]
 
     async def close(self) -> None:

@@ -1,0 +1,164 @@
+"""What comes before every request: what the model lacks is refused by name, or adapted as said here.
+
+Adapted, and nothing else: a temperature that the model does not take is left out, an ``output_schema`` goes only where
+the model can be held to it (the prompt asks for it anyway), and reasoning is not asked of a model that has none.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterator, Mapping
+
+from perdure.contracts.errors import KeyMissingError, UnsupportedCapabilityError
+from perdure.contracts.messages import UserPart
+from perdure.contracts.prompts import ModelRequest
+from perdure.contracts.tools import HostedTool
+from perdure.providers.capabilities import SAID, Capabilities, Capability, capabilities_of, patterns_with
+from perdure.providers.catalogue import Endpoint, ProviderSettings, WireProtocol
+from perdure.providers.chat_encoding import is_text
+from perdure.providers.dialects import Dialect
+from perdure.providers.schemas import for_anthropic, for_gemini, for_openai
+
+_MEDIA: Mapping[str, Capability] = {"image": "images", "audio": "audio", "file": "files"}
+
+_INSTEAD: Mapping[Capability, str] = {
+    "tools": "Give the agent `tools: []`, or another model.",
+    "images": "A message holds an image.",
+    "audio": "A message holds audio.",
+    "files": "A message holds a file.",
+    "hosted_with_tools": "Give the agent `tools: []`, or no `hosted`.",
+}
+
+_BOUNDS: Mapping[WireProtocol, Mapping[str, frozenset[str]]] = {
+    "openai-responses": {"web_search": frozenset({"allowed_domains"}), "mcp": frozenset({"allowed_tools"})},
+    "anthropic": {
+        "web_search": frozenset({"allowed_domains", "blocked_domains", "max_uses"}),
+        "mcp": frozenset({"allowed_tools"}),
+    },
+    "openai-chat": {"web_search": frozenset({"max_uses"})},
+    "gemini": {},
+}
+"""Which bounds of a provider's own tools a protocol has words for. One that it has none for is never left out."""
+
+
+class Admission:
+    """What one endpoint's models may be asked."""
+
+    def __init__(
+        self,
+        provider: str,
+        endpoint: Endpoint,
+        settings: ProviderSettings | None = None,
+        environ: Mapping[str, str] | None = None,
+    ) -> None:
+        """``environ`` is where the keys of MCP servers are, and what says which providers are configured."""
+        self._provider = provider
+        self._endpoint = endpoint
+        self._settings = settings or ProviderSettings()
+        self._environ = environ or {}
+
+    def known(self, model: str) -> Capabilities:
+        """What is known of ``model``."""
+        return capabilities_of(model, self._settings.capabilities)
+
+    def admit(self, request: ModelRequest) -> ModelRequest:
+        """``request`` as it may be sent. Raises UnsupportedCapabilityError for what the model lacks."""
+        known = self.known(request.model)
+        for need in _needs(request):
+            if need in known.lacks:
+                raise self.lacking(request.model, need)
+        for tool in request.hosted:
+            self._check_hosted(request.model, tool, known)
+        beside = "schema_with_tools" in known.lacks and bool(request.tools or request.hosted)
+        native = request.output_schema is not None and "schema" in known.has and not beside and self._fits(request)
+        return request.model_copy(
+            update={
+                "output_schema": request.output_schema if native else None,
+                "temperature": None if "temperature" in known.lacks else request.temperature,
+            }
+        )
+
+    def dialect(self, model: str) -> Dialect:
+        """How the endpoint is spoken to about ``model``."""
+        spoken = self._endpoint.spoken()
+        return spoken.model_copy(update={"thinking": 0}) if "reasoning" in self.known(model).lacks else spoken
+
+    def require(self, model: str, capability: Capability) -> None:
+        """Raise UnsupportedCapabilityError when it is known that ``model`` lacks ``capability``."""
+        if capability in self.known(model).lacks:
+            raise self.lacking(model, capability)
+
+    def lacking(self, model: str, capability: Capability) -> UnsupportedCapabilityError:
+        """The error that says what ``model`` lacks, and which models have it."""
+        having = having_it(capability, self._settings, self._environ)
+        return UnsupportedCapabilityError(model, SAID[capability], having, _INSTEAD.get(capability, ""))
+
+    def server_keys(self, hosted: tuple[HostedTool, ...]) -> dict[str, str]:
+        """The key of each MCP server that the settings name one for, by its address. Raises KeyMissingError."""
+        keys: dict[str, str] = {}
+        for tool in hosted:
+            if variable := self._settings.mcp_keys.get(tool.url):
+                key = self._environ.get(variable, "").strip()
+                if not key:
+                    raise KeyMissingError(tool.name, variable)
+                keys[tool.url] = key
+        return keys
+
+    def _check_hosted(self, model: str, tool: HostedTool, known: Capabilities) -> None:
+        if tool.tool not in known.has:
+            raise self.lacking(model, tool.tool)
+        words = _BOUNDS[self._endpoint.protocol].get(tool.tool, frozenset()) | {"server", "url"}
+        for bound in tool.given:
+            if bound not in words:
+                raise UnsupportedCapabilityError(
+                    model, f"{bound} of {tool.name}", (), "Its provider has no such bound."
+                )
+
+    def _fits(self, request: ModelRequest) -> bool:
+        schema = request.output_schema or {}
+        match self._endpoint.protocol:
+            case "openai-chat":
+                return for_openai(schema) is not None
+            case "openai-responses":
+                # llama.cpp takes a schema here and does not hold to it.
+                return self._endpoint.dialect != "llamacpp" and for_openai(schema) is not None
+            case "anthropic":
+                return for_anthropic(schema) is not None
+            case "gemini":
+                return for_gemini(schema) is not None
+
+
+def having_it(
+    capability: Capability, settings: ProviderSettings, environ: Mapping[str, str], most: int = 8
+) -> tuple[str, ...]:
+    """Models that have ``capability``, as patterns: those of configured providers, or of all when none of them has."""
+    patterns = patterns_with(capability, settings.capabilities)
+    usable = [name for name in settings.names() if _configured(settings.endpoint(name), environ)]
+    ready = [pattern for pattern in patterns if any(_is_of(pattern, name) for name in usable)]
+    chosen = ready or patterns
+    return tuple(chosen[:most])
+
+
+def _configured(endpoint: Endpoint | None, environ: Mapping[str, str]) -> bool:
+    return bool(endpoint and endpoint.key_variable and environ.get(endpoint.key_variable, "").strip())
+
+
+def _is_of(pattern: str, provider: str) -> bool:
+    return fnmatch.fnmatchcase(provider, pattern.partition(":")[0])
+
+
+def _needs(request: ModelRequest) -> Iterator[Capability]:
+    yield "chat"
+    for message in request.messages:
+        for part in message.parts if message.role == "user" else ():
+            if (need := _MEDIA.get(part.kind)) and not _is_plain(part):
+                yield need
+    if request.tools:
+        yield "tools"
+        if request.hosted:
+            yield "hosted_with_tools"
+
+
+def _is_plain(part: UserPart) -> bool:
+    """Whether a part goes as text, which every model reads."""
+    return part.kind == "file" and part.data is not None and is_text(part.media_type)

@@ -1,0 +1,126 @@
+"""What each model can do, as one table says it and the settings may say it otherwise.
+
+There are three answers. Where the table says that a model has something, it is used; where it says that the model lacks
+it, a request that needs it is refused before it is sent; and where nobody has said anything, which is so of every model
+that the table does not know, what users put into a request is sent, and what is only a better way is left alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal, get_args
+
+from perdure.providers.capability_table import TABLE
+
+Capability = Literal[
+    "tools",
+    "images",
+    "audio",
+    "files",
+    "temperature",
+    "reasoning",
+    "schema",
+    "schema_with_tools",
+    "web_search",
+    "code_execution",
+    "mcp",
+    "hosted_with_tools",
+    "chat",
+    "embeddings",
+    "image_output",
+    "speech",
+    "transcription",
+    "video_output",
+]
+"""What a model may have. ``images``, ``audio`` and ``files`` are taken as input. ``schema``: it can be held to a JSON
+Schema, ``schema_with_tools`` also while it is offered tools. ``web_search``, ``code_execution`` and ``mcp``: its
+provider runs them by itself, ``hosted_with_tools`` also beside tools of ours. The last six are kinds of answers."""
+
+CAPABILITIES: tuple[Capability, ...] = get_args(Capability)
+
+SAID: Mapping[Capability, str] = {
+    "tools": "tools",
+    "images": "images as input",
+    "audio": "audio as input",
+    "files": "files as input",
+    "temperature": "a temperature",
+    "reasoning": "reasoning",
+    "schema": "answers held to a schema",
+    "schema_with_tools": "answers held to a schema beside tools",
+    "web_search": "web_search by its provider",
+    "code_execution": "code_execution by its provider",
+    "mcp": "MCP servers called by its provider",
+    "hosted_with_tools": "tools of its provider beside tools of ours",
+    "chat": "conversation",
+    "embeddings": "embeddings",
+    "image_output": "making images",
+    "speech": "making speech",
+    "transcription": "transcription",
+    "video_output": "making videos",
+}
+"""Each as a person reads it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What is known of one model: what it ``has`` and what it ``lacks``; of the rest nobody has said anything."""
+
+    has: frozenset[Capability] = frozenset()
+    lacks: frozenset[Capability] = frozenset()
+
+
+def read_capabilities(words: str) -> Capabilities:
+    """The capabilities in a line such as ``tools images -audio``. Raises ValueError for a word that is none."""
+    has: set[Capability] = set()
+    lacks: set[Capability] = set()
+    for word in words.split():
+        name = next((known for known in CAPABILITIES if known == word.removeprefix("-")), None)
+        if name is None:
+            raise ValueError(f"there is no capability {word.removeprefix('-')!r}; known: {', '.join(CAPABILITIES)}")
+        (lacks if word.startswith("-") else has).add(name)
+    if both := sorted(has & lacks):
+        raise ValueError(f"{both[0]} is both given and taken")
+    return Capabilities(frozenset(has), frozenset(lacks))
+
+
+def capabilities_of(model: str, overrides: Mapping[str, str] | None = None) -> Capabilities:
+    """What is known of ``model`` (``provider:model``). The first row that speaks of a capability counts.
+
+    ``overrides`` are the settings' own rows, pattern to words, which come before the table's. In a pattern ``*`` stands
+    for any text; an exact name comes before patterns.
+    """
+    has: set[Capability] = set()
+    lacks: set[Capability] = set()
+    for row in (*_rows(model, overrides or {}), *_rows(model, TABLE)):
+        has |= row.has - lacks
+        lacks |= row.lacks - has
+    return Capabilities(frozenset(has), frozenset(lacks))
+
+
+def patterns_with(capability: Capability, overrides: Mapping[str, str] | None = None) -> tuple[str, ...]:
+    """The models that are known to have ``capability``, as the patterns by which they are known."""
+    rows = {
+        **(overrides or {}),
+        **{pattern: words for pattern, words in TABLE.items() if pattern not in (overrides or ())},
+    }
+    return tuple(
+        pattern
+        for pattern in rows
+        if not pattern.startswith("*") and capability in capabilities_of(pattern, overrides).has
+    )
+
+
+def _rows(model: str, rows: Mapping[str, str]) -> Iterator[Capabilities]:
+    if model in rows:
+        yield read_capabilities(rows[model])
+    for pattern, words in rows.items():
+        if "*" in pattern and pattern != model and _compiled(pattern).fullmatch(model):
+            yield read_capabilities(words)
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(".*".join(map(re.escape, pattern.split("*"))), re.DOTALL | re.IGNORECASE)
