@@ -51,11 +51,10 @@ def shortfall(said: Response, call: ProposedCall, finding: Finding, starter: str
     if _is_stricter(finding.verdict, said.seen):
         return f"Approved{_by(said)}, but what asks now is stricter than what was shown."
     admitted = {name for name in (said.actor, *call.approvers) if may_approve(name, finding.approval, starter)}
-    if said.actor not in admitted:
-        return f"Approved{_by(said)}, who may not approve this."
-    if len(admitted) < finding.approval.needed:
-        return f"Approved{_by(said)}, but {finding.approval.needed} people must."
-    return ""
+    if len(admitted) >= finding.approval.needed:
+        return ""
+    several = finding.approval.needed > 1
+    return f"Approved{_by(said)}, " + (f"but {finding.approval.needed} who may must." if several else "who may not.")
 
 
 def approved(said: Response, verdict: Verdict) -> Verdict:

@@ -139,8 +139,19 @@ def test_edited_arguments_that_more_people_must_approve_ask_again() -> None:
     once = verdict_on(edited, request, response=response, approvers=("ada",))
     assert decided(once) == ("ask", "policy")
     assert once.approval.needed == 2
-    assert once.verdict.reason.startswith("Approved by ada, but 2 people must.")
+    assert once.verdict.reason.startswith("Approved by ada, but 2 who may must.")
     assert decided(verdict_on(edited, request, response=response, approvers=("bob", "ada"))) == ("allow", "approved")
+
+
+def test_only_those_count_who_may_approve_what_asks_now() -> None:
+    policy = (ToolPolicy(tool="write_note", approval=ApprovalRule(approvers=("ada", "cy"))),)
+    request = REQUEST.model_copy(update={"policy": policy})
+    part = calls("write_note")
+    response = approval_of(verdict_on(part, request), "bob")
+    alone = verdict_on(part, request, response=response, approvers=("bob",))
+    assert decided(alone) == ("ask", "policy")
+    assert alone.verdict.reason.startswith("Approved by bob, who may not. ")
+    assert decided(verdict_on(part, request, response=response, approvers=("ada", "bob"))) == ("allow", "approved")
 
 
 def test_an_approver_has_not_approved_a_danger_that_was_not_shown() -> None:

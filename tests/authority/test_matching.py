@@ -99,6 +99,7 @@ def test_a_program_of_the_workspace_may_be_named_as_written_where_its_folder_is_
     assert commands("bin/deploy") == ["/home/u/work/bin/deploy", "bin/deploy"]
     assert "./deploy" not in commands("cd sub && ./deploy")
     assert "./deploy" not in commands("env -C sub ./deploy")
+    assert commands("./deploy; cd sub && ./deploy").count("./deploy") == 1
 
 
 def test_a_word_with_a_blank_begins_like_no_command() -> None:

@@ -110,6 +110,7 @@ def test_what_is_written_may_restrict_but_never_loosens() -> None:
         said(run("deny", "wildcard", "*secret.txt*"), run("allow"), tool=RUN, command="echo x > secret.txt") == "deny"
     )
     assert said(run("allow", "wildcard", "*ok*"), tool=RUN, command="make; echo ok") == "ask"
+    assert said(run("allow", "prefix", "cd sub && ls"), tool=RUN, command="cd sub && ls") == "ask"
 
 
 def test_the_strictest_place_of_a_call_counts() -> None:
