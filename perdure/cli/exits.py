@@ -58,16 +58,22 @@ def explained(error: Exception) -> tuple[Code, str]:
     """The exit code and the sentence that belong to ``error``. What nobody foresaw is written to a file in full."""
     import click
 
+    from perdure.cli.next import next_step
     from perdure.cli.text import one_line
     from perdure.contracts.errors import MAX_MESSAGE, CallerError, OperatorError, PerdureError
 
     match error:
-        case CallerError():
-            return Code.USAGE, one_line(str(error), MAX_MESSAGE)
-        case OperatorError():
-            return Code.UNAVAILABLE, one_line(str(error), MAX_MESSAGE)
         case PerdureError():
-            return Code.FAILED, one_line(str(error), MAX_MESSAGE)
+            said = one_line(str(error), MAX_MESSAGE)
+            match error:
+                case CallerError():
+                    code = Code.USAGE
+                case OperatorError():
+                    code = Code.UNAVAILABLE
+                case _:
+                    code = Code.FAILED
+            step = next_step(error)
+            return code, f"{said} {step}" if step else said
         case click.UsageError():
             return Code.USAGE, one_line(f"{error.format_message()}{_where_help_is(error)}", MAX_MESSAGE)
         case click.ClickException():

@@ -5,6 +5,7 @@ What a run would refuse is refused here already, by its history, so that the rea
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 
 from perdure.brain.receipt import receipt_for
@@ -111,7 +112,8 @@ async def give(session: Session, run_id: str, order: Order, state: State | None)
     """Give the order unless the run would refuse it. Raises OrderRefusedError."""
     refused = refusal(state, order) if state else ""
     if refused:
-        raise OrderRefusedError(f"{refused}{_queued(order, state)}")
+        look = f"`perdure show {shlex.quote(run_id)}` shows where the run stands."
+        raise OrderRefusedError(f"{refused}{_queued(order, state)} {look}")
     return Told(order, await session.client.tell(run_id, order), state)
 
 

@@ -89,7 +89,7 @@ def standing(run_id: str, state: State | None, closed: RunClosed | None) -> Iter
     steps = f"{counted(state.turns, 'turn')}, {counted(state.steps, 'step')}"
     yield Span(f"took    {steps}, {taken(state.usage, state.cost)}\n")
     if state.inbox and not ended(state):
-        yield Span(f"queued  {counted(len(state.inbox), 'message')}\n")
+        yield Span(f"queued  {', '.join(message.message_id for message in state.inbox)}\n")
 
 
 def waiting_of(state: State) -> list[Asked]:

@@ -10,9 +10,12 @@ import pytest
 from perdure.providers.scripted import Reply, ScriptedFailure
 from perdure.testing.script import save, script
 from tests.cli.programs import Home, Terminal
+from tests.servers import free_port, unique
 
 AtTerminal = Callable[..., Terminal]
 Play = Callable[..., str]
+Left = Callable[..., str]
+Serve = Callable[[], Terminal]
 
 
 @pytest.fixture
@@ -26,9 +29,47 @@ def play(tmp_path: Path) -> Play:
     """Write a script of a model's replies; returns the name of the model that plays it."""
 
     def write(*lines: Reply | ScriptedFailure) -> str:
-        return save(script(*lines), tmp_path / "script.json")
+        return save(script(*lines), tmp_path / f"{unique('script')}.json")
 
     return write
+
+
+@pytest.fixture
+def left(home: Home, play: Play) -> Left:
+    """Start a run that waits for a human, and leave it; returns its id. No worker serves it then.
+
+    ``agent`` names an agent of the test's own: other tests' runs are on the same server.
+    """
+
+    def leave(*lines: Reply, agent: str = "", options: tuple[str, ...] = ()) -> str:
+        run_id = unique("run")
+        if agent:
+            (home.path / f"{agent}.md").write_text("You help.\n")
+            options = (*options, "--agent", f"{agent}.md")
+        ended = home.run("run", "Do it", "--model", play(*lines), "--run-id", run_id, *options)
+        assert ended.returncode == 4, ended
+        return run_id
+
+    return leave
+
+
+@pytest.fixture
+def serve(at_terminal: AtTerminal) -> Serve:
+    """Start a worker that serves the test's runs; it has begun when this returns."""
+
+    def start() -> Terminal:
+        worker = at_terminal("worker", "--model", "demo:demo")
+        worker.until("ready")
+        return worker
+
+    return start
+
+
+@pytest.fixture
+def lonely(tmp_path: Path) -> Home:
+    """A home on a machine without a Temporal server."""
+    data = {"PERDURE_DATA_DIR": str(tmp_path / "data"), "PERDURE_PORT": str(free_port()), "PERDURE_UI": "false"}
+    return Home(tmp_path, data)
 
 
 @pytest.fixture

@@ -111,8 +111,9 @@ def logs() -> Iterator[None]:
         yield
     finally:
         for handler in root.handlers:
-            ours = isinstance(handler, logging.StreamHandler) and handler not in handlers
-            if ours and handler.stream not in (sys.stdout, sys.stderr):
+            if handler in handlers or not isinstance(handler, logging.StreamHandler):
+                continue
+            if handler.stream not in (sys.stdout, sys.stderr):
                 handler.stream.close()
         root.handlers[:] = handlers
         root.setLevel(level)

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from perdure.providers.gate import Gate
 from perdure.testing.script import asks, held, says, together
-from tests.cli.conftest import AtTerminal, Play
+from tests.cli.conftest import AtTerminal, Play, Serve
 from tests.cli.programs import Home
-from tests.servers import StartWorker, unique
+from tests.servers import unique
 
 WRITE = asks("write_file", path="out.txt", content="line one\nline two")
 
@@ -140,15 +140,14 @@ def test_a_conversation_goes_on_at_the_terminal_and_ctrl_d_closes_it(at_terminal
 
 
 def test_a_killed_process_is_taken_up_where_it_was(
-    home: Home, at_terminal: AtTerminal, play: Play, start_worker: StartWorker
+    home: Home, at_terminal: AtTerminal, play: Play, serve: Serve
 ) -> None:
     run_id = unique("run")
     first = at_terminal("run", "Write", "--model", play(WRITE, says("Written.")), "--run-id", run_id)
     first.until("[l]eave it waiting? ")
     first.kill()
 
-    worker = start_worker(folder=home.path)
-    worker.until("ready")
+    serve()
     followed = home.run("follow", run_id, "--yes")
 
     assert followed.returncode == 0, followed

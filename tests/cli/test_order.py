@@ -2,34 +2,17 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Callable
 
 import pytest
 
-from perdure.providers.scripted import Reply
 from perdure.testing.script import asks, says, together
-from tests.cli.conftest import Play
+from tests.cli.conftest import Left, Play, Serve
 from tests.cli.programs import Home
 from tests.cli.test_start import failed
-from tests.servers import StartWorker, binary, unique
+from tests.servers import binary, unique
 
 WRITE = asks("write_file", path="out.txt", content="text")
 QUESTION = asks("ask_human", question="Which colour?", options=["red", "blue"])
-
-Left = Callable[..., str]
-
-
-@pytest.fixture
-def left(home: Home, play: Play) -> Left:
-    """Start a run that waits for a human, and leave it; returns its id. No worker serves it then."""
-
-    def leave(*lines: Reply) -> str:
-        run_id = unique("run")
-        ended = home.run("run", "Do it", "--model", play(*lines), "--run-id", run_id)
-        assert ended.returncode == 4, ended
-        return run_id
-
-    return leave
 
 
 def told(ended: subprocess.CompletedProcess[str], *words: str) -> None:
@@ -40,12 +23,12 @@ def told(ended: subprocess.CompletedProcess[str], *words: str) -> None:
 
 
 def test_what_is_told_to_a_run_that_nobody_serves_is_done_when_a_worker_comes(
-    home: Home, left: Left, start_worker: StartWorker
+    home: Home, left: Left, serve: Serve
 ) -> None:
     run_id = left(together(WRITE, QUESTION), says("Done."))
 
     told(home.run("approve", run_id), "approved t1s1c1 write_file", "No worker serves the run now", "perdure worker")
-    start_worker(folder=home.path).until("ready")
+    serve()
     told(home.run("send", run_id, "And mind the gap"), "sent")
     told(home.run("answer", run_id, "blue"), "answered")
     followed = home.run("follow", run_id)
@@ -56,10 +39,10 @@ def test_what_is_told_to_a_run_that_nobody_serves_is_done_when_a_worker_comes(
     assert (home.path / "out.txt").read_text() == "text"
 
 
-def test_each_call_is_decided_by_its_id(home: Home, left: Left, start_worker: StartWorker) -> None:
+def test_each_call_is_decided_by_its_id(home: Home, left: Left, serve: Serve) -> None:
     other = asks("write_file", path="other.txt", content="text")
     run_id = left(together(WRITE, other), says("Done."))
-    start_worker(folder=home.path).until("ready")
+    serve()
 
     told(home.run("approve", run_id, "t1s1c2", "--reason", "fine"), "approved t1s1c2")
     told(home.run("deny", run_id, "t1s1c1", "--reason", "wrong name"), "denied t1s1c1")
@@ -71,11 +54,9 @@ def test_each_call_is_decided_by_its_id(home: Home, left: Left, start_worker: St
     assert not (home.path / "out.txt").exists()
 
 
-def test_an_approval_by_temporals_own_command_is_as_good(
-    home: Home, left: Left, start_worker: StartWorker, dev_server: str
-) -> None:
+def test_an_approval_by_temporals_own_command_is_as_good(home: Home, left: Left, serve: Serve, dev_server: str) -> None:
     run_id = left(WRITE, says("Done."))
-    start_worker(folder=home.path).until("ready")
+    serve()
 
     signal = ("workflow", "signal", "-w", run_id, "--name", "approve", "--input", '{"call_id": "t1s1c1"}')
     subprocess.run([binary("temporal"), *signal, "--address", dev_server], check=True, capture_output=True, timeout=60)
@@ -107,14 +88,19 @@ def test_orders_that_have_no_effect_are_refused_with_the_reason(home: Home, left
         ["interrupt"],
         ["close"],
         ["cancel"],
+        ["edit", "u1", "text"],
+        ["withdraw", "u1"],
+        ["export"],
+        ["grants", "--run"],
         ["show"],
         ["follow"],
     ],
 )
 def test_a_run_that_is_not_there_is_said_to_be_missing(home: Home, order: list[str]) -> None:
     name, *rest = order
+    arguments = [name, *rest, "run-nowhere"] if "--run" in rest else [name, "run-nowhere", *rest]
 
-    failed(home.run(name, "run-nowhere", *rest), 2, "There is no run 'run-nowhere'", "perdure ls")
+    failed(home.run(*arguments), 2, "There is no run 'run-nowhere'", "perdure ls")
 
 
 def test_a_run_that_has_ended_takes_no_orders(home: Home, play: Play) -> None:
@@ -126,11 +112,9 @@ def test_a_run_that_has_ended_takes_no_orders(home: Home, play: Play) -> None:
     failed(home.run("cancel", run_id), 2, "has ended")
 
 
-def test_a_run_can_be_interrupted_closed_and_canceled(
-    home: Home, left: Left, play: Play, start_worker: StartWorker
-) -> None:
+def test_a_run_can_be_interrupted_closed_and_canceled(home: Home, left: Left, play: Play, serve: Serve) -> None:
     first, second = left(WRITE, says("Done.")), left(WRITE, says("Done."))
-    start_worker(folder=home.path).until("ready")
+    serve()
 
     told(home.run("interrupt", first, "--reason", "enough"), "interrupted")
     told(home.run("cancel", second), "asked", "to cancel")
@@ -154,3 +138,45 @@ def test_without_a_server_every_command_says_so_with_3(home: Home, order: list[s
     ended = home.run(*order, PERDURE_ADDRESS="127.0.0.1:1")
 
     failed(ended, 3, "No Temporal server answers at 127.0.0.1:1")
+
+
+def test_a_message_that_waits_is_changed_or_taken_back_and_the_agent_reads_the_rest(
+    home: Home, left: Left, serve: Serve
+) -> None:
+    run_id = left(WRITE, says("Done."))
+    serve()
+    told(home.run("send", run_id, "Frist thing"), f"sent {run_id} (u2)", "An approval is awaited (t1s1c1)")
+    told(home.run("send", run_id, "Second thing"), f"sent {run_id} (u3)")
+
+    shown = home.run("show", run_id)
+    told(home.run("edit", run_id, "u2", "First thing"), "changed")
+    told(home.run("withdraw", run_id, "u3", "--reason", "no more"), "withdrawn")
+    failed(home.run("edit", run_id, "u9", "text"), 2, "no message u9", "Waiting for delivery: u2", "perdure show")
+    failed(home.run("edit", run_id, "u2", " "), 2, "empty", "perdure withdraw")
+    told(home.run("approve", run_id), "approved")
+    followed = home.run("follow", run_id)
+
+    assert "\nqueued  u2, u3\n" in shown.stdout
+    assert followed.returncode == 0, followed
+    assert "> First thing" in followed.stdout
+    assert "Frist thing" not in followed.stdout
+    failed(home.run("edit", run_id, "u2", "late"), 2, "has ended")
+
+
+def test_a_message_to_a_run_with_an_open_question_says_so(home: Home, left: Left) -> None:
+    run_id = left(QUESTION, says("Done."))
+
+    sent = home.run("send", run_id, "blue")
+
+    told(sent, "A question is open (t1s1c1): answer it to go on", f'perdure answer {run_id} --call t1s1c1 "…"')
+    assert json.loads(home.run("show", run_id, "--json").stdout)["status"] == "waiting_answer"
+
+
+def test_several_options_are_answered_with_commas(home: Home, left: Left, serve: Serve) -> None:
+    run_id = left(asks("ask_human", question="Which?", options=["red", "blue", "grey"], multiple=True), says("Done."))
+    serve()
+
+    failed(home.run("answer", run_id, "red, green"), 2, "some of: red, blue, grey")
+    told(home.run("answer", run_id, "red, grey"), "answered")
+
+    assert "ask_human: red, grey" in home.run("follow", run_id).stdout

@@ -9,23 +9,21 @@ import pytest
 from perdure.testing.script import asks, save, says, script
 from tests.cli.programs import Home
 from tests.cli.test_start import failed
-from tests.servers import free_port
 
 
-@pytest.fixture
-def port() -> int:
-    """The port of the server that the test's machine may have."""
-    return free_port()
-
-
-@pytest.fixture
-def lonely(tmp_path: Path, port: int) -> Home:
-    """A home on a machine without a Temporal server."""
-    data = {"PERDURE_DATA_DIR": str(tmp_path / "data"), "PERDURE_PORT": str(port), "PERDURE_UI": "false"}
-    return Home(tmp_path, data)
-
-
-@pytest.mark.parametrize("arguments", [["ls"], ["show", "x"], ["approve", "x"], ["send", "x", "text"], ["cancel", "x"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["ls"],
+        ["inbox"],
+        ["stop", "--all"],
+        ["grants"],
+        ["show", "x"],
+        ["approve", "x"],
+        ["send", "x", "text"],
+        ["cancel", "x"],
+    ],
+)
 def test_where_no_server_ever_ran_none_is_started_to_look_for_runs(lonely: Home, arguments: list[str]) -> None:
     ended = lonely.run(*arguments)
 
@@ -33,7 +31,8 @@ def test_where_no_server_ever_ran_none_is_started_to_look_for_runs(lonely: Home,
     assert not (lonely.path / "data" / "temporal.db").exists()
 
 
-def test_a_port_that_another_program_has_is_exit_code_3(lonely: Home, port: int) -> None:
+def test_a_port_that_another_program_has_is_exit_code_3(lonely: Home) -> None:
+    port = int(lonely.settings["PERDURE_PORT"])
     with socket.socket() as other:
         other.bind(("127.0.0.1", port))
         other.listen()
