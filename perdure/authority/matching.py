@@ -20,7 +20,7 @@ from pydantic import JsonValue
 from perdure.authority.capabilities import Capability, ExecArgv, NetworkHost, ReadPath, WritePath
 from perdure.authority.commands import CommandPolicy, analyse_command, judge_capabilities
 from perdure.authority.paths import MachineFacts, analyse_paths, is_below
-from perdure.authority.patterns import shown
+from perdure.authority.patterns import UNKNOWN, shown
 from perdure.contracts.agent import ArgumentRule
 from perdure.contracts.arguments import argument_text
 from perdure.contracts.tools import ToolSpec
@@ -119,16 +119,28 @@ def _commands(name: str, text: str, facts: MachineFacts) -> Iterator[Reading]:
     what cannot be told, what a free command reads outside of the workspace."""
     found = analyse_command(text, facts).capabilities
     commands = [capability for capability in found if isinstance(capability, ExecArgv)]
-    for position, command in enumerate(commands):
-        # A program of the workspace may be named as it was written where nothing before it can have changed the folder.
-        written = text.split(maxsplit=1)[0] if position == 0 else ""
-        known = f"{facts.start}/{written.removeprefix('./')}" == command.argv[0]
-        texts = (_line(command.argv), _line((written, *command.argv[1:]))) if known else (_line(command.argv),)
-        yield Reading({name: texts}, command.free)
+    for command in commands:
+        names = _names(command.argv[0], facts, certain=len(commands) == 1)
+        yield Reading({name: tuple(_line((one, *command.argv[1:])) for one in names)}, command.free)
     named = {command.program for command in commands} - {command.program for command in commands if command.free}
     rest = [capability for capability in found if not _belongs(capability, named)]
     if not commands or judge_capabilities(rest, facts, CommandPolicy()).decision != "allow":
         yield Reading({name: ()})
+
+
+def _names(program: str, facts: MachineFacts, *, certain: bool) -> tuple[str, ...]:
+    """How the program may be named. The same path is another file once ``cd`` or another program changes the folder, so
+    a path is certain only where nothing else runs."""
+    _, slash, base = program.rpartition("/")
+    if not slash:
+        return (program,)
+    if not certain:
+        return (f"{UNKNOWN}/{base}",)
+    below = program.removeprefix(facts.start.rstrip("/") + "/")
+    if below == program:
+        return (program,)
+    # A bare name is one that is looked for elsewhere: ./git is not git.
+    return (program, f"./{below}", below) if "/" in below else (program, f"./{below}")
 
 
 def _line(argv: tuple[str, ...]) -> str:

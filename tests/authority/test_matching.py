@@ -94,12 +94,25 @@ def test_every_command_of_a_line_is_a_reading() -> None:
     assert commands("/bin/rm x") == ["rm x"]
 
 
-def test_a_program_of_the_workspace_may_be_named_as_written_where_its_folder_is_certain() -> None:
+def test_a_program_of_the_workspace_may_be_named_from_there_and_absolute() -> None:
     assert commands("./deploy -n") == ["/home/u/work/deploy -n", "./deploy -n"]
-    assert commands("bin/deploy") == ["/home/u/work/bin/deploy", "bin/deploy"]
-    assert "./deploy" not in commands("cd sub && ./deploy")
-    assert "./deploy" not in commands("env -C sub ./deploy")
-    assert commands("./deploy; cd sub && ./deploy").count("./deploy") == 1
+    assert commands("timeout 5 bin/deploy") == ["/home/u/work/bin/deploy", "./bin/deploy", "bin/deploy"]
+    assert commands("/opt/deploy") == ["/opt/deploy"]
+
+
+@pytest.mark.parametrize("command", ["./git push", "/home/u/work/git push", "cd sub && ./git push", "/opt/git push"])
+def test_another_program_of_the_same_name_is_not_the_one_that_a_rule_names(command: str) -> None:
+    assert not fits(RUN, where(command=("prefix", "git push")), command=command)
+
+
+@pytest.mark.parametrize("command", ["cd sub && ./deploy", "./deploy && cd sub && ./deploy", "env -C sub ./deploy"])
+def test_a_program_in_a_folder_that_may_have_changed_is_not_the_one_that_a_rule_names(command: str) -> None:
+    for prefix in ("./deploy", "deploy", "/home/u/work/deploy"):
+        assert not fits(RUN, where(command=("prefix", prefix)), command=command)
+
+
+def test_a_program_of_any_folder_can_be_named_all_the_same() -> None:
+    assert fits(RUN, where(command=("regex", "(cd|.*/deploy).*")), command="cd sub && ./deploy")
 
 
 def test_a_word_with_a_blank_begins_like_no_command() -> None:
