@@ -8,7 +8,7 @@ from perdure.contracts.names import ASK_HUMAN
 
 
 @tool(name=ASK_HUMAN, handler="human")
-def ask_human(question: str, options: list[str] | None = None) -> str:
+def ask_human(question: str, options: list[str] | None = None, *, multiple: bool = False) -> str:
     """Ask the person you work for a question, and wait for the answer.
 
     Use it when you cannot go on without something that only they know or may decide; not to report or to chat.
@@ -16,5 +16,6 @@ def ask_human(question: str, options: list[str] | None = None) -> str:
     Args:
         question: The question, complete in itself: the person may read it without the conversation.
         options: The answers to choose from, when only certain ones make sense. Leave it out for a free answer.
+        multiple: Whether several of the options may be chosen.
     """
     raise ToolError(f"Nobody can be asked here: {question!r} goes to people through the run, not to a worker.")

@@ -16,6 +16,7 @@ def test_a_question_goes_to_people_and_may_offer_options() -> None:
     assert spec.parameters["required"] == ["question"]
     assert fields["question"]["type"] == "string"
     assert {"type": "array", "items": {"type": "string"}} in fields["options"]["anyOf"]
+    assert fields["multiple"]["type"] == "boolean"
 
 
 async def test_a_question_that_reaches_a_worker_is_answered_with_an_error() -> None:
