@@ -11,6 +11,7 @@ from perdure.activities.posture import posture
 from perdure.activities.threads import in_thread
 from perdure.activities.toolbox import Toolbox
 from perdure.agents.freeze import freeze
+from perdure.agents.models import NamedModels, layered
 from perdure.agents.shelf import AgentShelf
 from perdure.brain.outputs import schema_fault
 from perdure.contracts.activities import AgentQuery, Patience, ResolvedAgent
@@ -22,7 +23,7 @@ from perdure.contracts.names import RESOLVE_AGENT
 class AgentActivities:
     """Resolving agents, over the worker's shelf, tools and providers.
 
-    ``model``, ``limits`` and ``workspace`` are the worker's own: they count where neither the start nor the agent says
+    ``models``, ``limits`` and ``workspace`` are the worker's own: they count where neither the start nor the agent says
     anything. ``house_policy`` is the worker's own policy, under which every agent stands. ``search_attributes``,
     ``notifications`` and ``patience`` are handed to the run as they are.
     """
@@ -33,7 +34,7 @@ class AgentActivities:
         toolbox: Toolbox,
         providers: Providers,
         *,
-        model: str,
+        models: NamedModels,
         workspace: Path,
         search_attributes: bool,
         limits: Limits | None = None,
@@ -44,7 +45,7 @@ class AgentActivities:
         self._shelf = shelf
         self._toolbox = toolbox
         self._providers = providers
-        self._model = model
+        self._models = models
         self._limits = limits or Limits()
         self._workspace = workspace
         self._search_attributes = search_attributes
@@ -60,13 +61,24 @@ class AgentActivities:
         """
         with posture():
             spec, workspace = await in_thread(lambda: self._found(query), name=RESOLVE_AGENT)
-            model = query.model or spec.model or self._model
-            self._providers.open(model)
+            models = layered(self._models, spec, query)
+            for model in models.all:
+                self._providers.open(model)
             limits = _layered(self._limits, spec, query)
             output = query.output or spec.output
             if output is not None and (fault := schema_fault(output)):
                 raise InvalidInputError(fault)
-            frozen = freeze(spec, self._toolbox.specs, model, limits, str(workspace), self._house_policy, output)
+            frozen = freeze(
+                spec,
+                self._toolbox.specs,
+                models.default,
+                limits,
+                str(workspace),
+                self._house_policy,
+                output,
+                fallbacks=models.fallbacks,
+                models=models.purposes,
+            )
             return ResolvedAgent(
                 agent=frozen,
                 search_attributes=self._search_attributes,

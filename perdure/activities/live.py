@@ -8,6 +8,8 @@ from typing import Any, assert_never
 from pydantic import ValidationError
 from pydantic_core import to_json
 
+from perdure.activities.fallbacks import Standing
+from perdure.activities.setbacks import Setback
 from perdure.contracts.activities import LiveText, ModelCall
 from perdure.contracts.messages import AssistantMessage, FinishReason
 from perdure.contracts.usage import Cost, Usage
@@ -66,9 +68,12 @@ class Attempt:
 
     def __init__(self, call: ModelCall, number: int, earlier: Sequence[Any] = ()) -> None:
         """``earlier`` are the heartbeat details that the previous attempt left, whatever release wrote them."""
-        self._assembler = Assembler(call.message_id, call.model, number)
-        self._number = number
-        self._earlier = _taken(earlier)
+        left = _left(earlier)
+        self._standing = Standing.of(call, number, left)
+        self.model = self._standing.model
+        self._assembler = Assembler(call.message_id, self.model, number)
+        self.number = number
+        self._earlier = (left.usage, left.cost) if left else (Usage(), Cost())
         self._text = Window(TEXT_BYTES)
         self._reasoning = Window(REASONING_BYTES)
         self._asked = False
@@ -77,6 +82,17 @@ class Attempt:
     def ask(self) -> None:
         """Note that a request goes out now: it counts, whatever comes of it."""
         self._asked = True
+        self._standing = self._standing.asked()
+
+    def fail(self, error: Exception) -> Setback:
+        """Note that the attempt ends in ``error``, and say what follows."""
+        self._standing, follows = self._standing.after(error, attempt=self.number)
+        return follows
+
+    @property
+    def tries(self) -> int:
+        """How often `model` was asked in this call, in all attempts."""
+        return self._standing.tries
 
     def add(self, piece: Piece) -> bool:
         """Take in a piece of the answer. Whether `live` tells more than before."""
@@ -96,27 +112,35 @@ class Attempt:
         return True
 
     @property
+    def taken(self) -> tuple[Usage, Cost] | None:
+        """What this attempt took; None when it asked nobody. One that failed before any answer came cost nothing."""
+        return (self._assembler.usage, self._assembler.cost if self._answered else Cost()) if self._asked else None
+
+    @property
     def usage(self) -> Usage:
         """Of all attempts so far."""
-        return self._earlier[0] + (self._assembler.usage if self._asked else Usage())
+        return self._earlier[0] + (self.taken[0] if self.taken else Usage())
 
     @property
     def cost(self) -> Cost:
-        """Of all attempts so far. One that failed before any answer came cost nothing."""
-        return self._earlier[1] + (self._assembler.cost if self._answered else Cost())
+        """Of all attempts so far."""
+        return self._earlier[1] + (self.taken[1] if self.taken else Cost())
 
     @property
     def live(self) -> LiveText:
         """The heartbeat details."""
         return LiveText(
             message_id=self._assembler.message_id,
-            attempt=self._number,
+            attempt=self.number,
             text=self._text.text,
             text_offset=self._text.offset,
             reasoning=self._reasoning.text,
             reasoning_offset=self._reasoning.offset,
             usage=self.usage,
             cost=self.cost,
+            model=self.model,
+            tries=self._standing.tries,
+            given_up=self._standing.given_up,
         )
 
     def message(self, finish: FinishReason | None = None) -> AssistantMessage:
@@ -125,12 +149,9 @@ class Attempt:
         return self._assembler.message(finish).model_copy(update=taken)
 
 
-def _taken(details: Sequence[Any]) -> tuple[Usage, Cost]:
-    if details:
-        try:
-            live = LiveText.model_validate(details[0])
-        except ValidationError:
-            # Another release wrote them: what it counted is lost, the call is not.
-            return Usage(), Cost()
-        return live.usage, live.cost
-    return Usage(), Cost()
+def _left(details: Sequence[Any]) -> LiveText | None:
+    try:
+        return LiveText.model_validate(details[0]) if details else None
+    except ValidationError:
+        # Another release wrote them: what it counted is lost, the call is not.
+        return None

@@ -2,24 +2,29 @@
 
 Two traps. A worker that shuts down cancels its activities with the same error as a person who stops the turn: only the
 latter may turn half an answer into a recorded one, the former must hand the call over. And a retry leaves no trace in
-the history, so what failed attempts took travels from heartbeat to heartbeat and comes back with the answer.
+the history, so what failed attempts took, and which models are given up, travels from heartbeat to heartbeat.
 """
 
 from __future__ import annotations
 
 import asyncio
-from contextlib import aclosing
-from typing import Protocol
+from contextlib import aclosing, suppress
+from datetime import timedelta
+from typing import Any, Protocol
 
 from temporalio import activity
+from temporalio.exceptions import FailureError
 
 from perdure.activities.heartbeat import Heartbeat
+from perdure.activities.hooks import STOP_PATIENCE, ModelHooks
 from perdure.activities.live import Attempt
-from perdure.activities.posture import posture
+from perdure.activities.posture import posture, told
 from perdure.activities.replies import bounded_reply
+from perdure.activities.setbacks import Setback, back_off
 from perdure.activities.transcripts import TranscriptCache
 from perdure.context.render import render
 from perdure.contracts.activities import ModelCall
+from perdure.contracts.hooks import ModelCallAnswered, ModelCallFailed, ModelCallPlanned, ModelCallUsed
 from perdure.contracts.messages import AssistantMessage
 from perdure.contracts.names import CALL_MODEL
 from perdure.contracts.prompts import ModelRequest
@@ -35,49 +40,105 @@ class Providers(Protocol):
 
 
 class ModelActivities:
-    """Model calls, over the worker's providers and its cache of transcripts."""
+    """Model calls, over the worker's providers, its cache of transcripts and its hooks."""
 
-    def __init__(self, providers: Providers, transcripts: TranscriptCache) -> None:
+    def __init__(self, providers: Providers, transcripts: TranscriptCache, hooks: ModelHooks | None = None) -> None:
         self._providers = providers
         self._transcripts = transcripts
+        self._hooks = hooks or ModelHooks()
 
     @activity.defn(name=CALL_MODEL)
     async def call_model(self, call: ModelCall) -> AssistantMessage:
-        """Ask the model for its next message.
+        """Ask the model, or the fallback whose turn it is, for the next message.
 
         A call that is stopped returns what had come, marked ``interrupted``. Every failure is an ``ApplicationError``
-        as `perdure.activities.posture` makes it.
+        as `perdure.activities.posture` makes it; it is retryable while a model is left that may answer.
         """
         info = activity.info()
         attempt = Attempt(call, info.attempt, info.heartbeat_details)
+        patience = None
         with posture():
             async with Heartbeat() as heartbeat:
                 try:
-                    message = await self._asked(call, attempt, heartbeat)
+                    message = await self._answered(call, attempt, heartbeat)
                 except asyncio.CancelledError:
                     if not _stopped_by_request():
                         raise
-                    message = attempt.message("interrupted")
-            message = bounded_reply(message)
+                    message, patience = attempt.message("interrupted"), STOP_PATIENCE
+                message = bounded_reply(message)
+                await self._tell_answer(call, attempt, message, patience)
             self._transcripts.append(call, message)
         return message
 
+    async def _answered(self, call: ModelCall, attempt: Attempt, heartbeat: Heartbeat) -> AssistantMessage:
+        try:
+            return await self._asked(call, attempt, heartbeat)
+        except FailureError:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever it is, it decides what the next attempt does
+            setback = attempt.fail(error)
+        heartbeat.report(attempt.live)
+        await self._hooks.tell(*_used(call, attempt), _failed(call, attempt, setback))
+        raise told(setback)
+
     async def _asked(self, call: ModelCall, attempt: Attempt, heartbeat: Heartbeat) -> AssistantMessage:
         heartbeat.report(attempt.live)
-        request = await self._request(call)
-        provider = self._providers.open(call.model)
+        request = await self._request(call, attempt.model)
+        provider = self._providers.open(attempt.model)
+        await self._check_objection(call, attempt, request)
         attempt.ask()
         heartbeat.report(attempt.live)
-        async with aclosing(provider.stream(request, attempt=activity.info().attempt)) as pieces:
+        async with aclosing(provider.stream(request, attempt=attempt.tries)) as pieces:
             async for piece in pieces:
                 if attempt.add(piece):
                     heartbeat.report(attempt.live)
         return attempt.message()
 
-    async def _request(self, call: ModelCall) -> ModelRequest:
+    async def _request(self, call: ModelCall, model: str) -> ModelRequest:
         agent, messages = await self._transcripts.fetch(call)
         rendered = render(agent, messages, forced=call.forced, nudged=call.nudged, problem=call.problem)
-        return rendered.model_copy(update={"model": call.model, "cache_key": call.run_id})
+        return rendered.model_copy(update={"model": model, "cache_key": call.run_id})
+
+    async def _check_objection(self, call: ModelCall, attempt: Attempt, request: ModelRequest) -> None:
+        objection = await self._hooks.objection(ModelCallPlanned(**_facts(call, attempt), request=request))
+        if objection is None:
+            return
+        setback = Setback(objection, back_off(attempt.number) if objection.retryable else None)
+        await self._hooks.tell(_failed(call, attempt, setback))
+        raise told(setback)
+
+    async def _tell_answer(
+        self, call: ModelCall, attempt: Attempt, message: AssistantMessage, patience: timedelta | None
+    ) -> None:
+        """Tell the hooks of an answer. Whatever stops this, the answer stands."""
+        answered = ModelCallAnswered(**_facts(call, attempt), message=message)
+        with suppress(asyncio.CancelledError):
+            await self._hooks.tell(*_used(call, attempt), answered, patience=patience)
+
+
+def _facts(call: ModelCall, attempt: Attempt) -> dict[str, Any]:
+    return {
+        "run_id": call.run_id,
+        "execution_id": call.execution_id,
+        "message_id": call.message_id,
+        "turn": call.turn,
+        "step": call.step,
+        "model": attempt.model,
+        "attempt": attempt.number,
+        "agent": call.agent,
+        "user": call.user,
+    }
+
+
+def _used(call: ModelCall, attempt: Attempt) -> tuple[ModelCallUsed, ...]:
+    if attempt.taken is None:
+        return ()
+    usage, cost = attempt.taken
+    return (ModelCallUsed(**_facts(call, attempt), usage=usage, cost=cost),)
+
+
+def _failed(call: ModelCall, attempt: Attempt, setback: Setback) -> ModelCallFailed:
+    return ModelCallFailed(**_facts(call, attempt), failure=setback.failure, again=setback.wait is not None)
 
 
 def _stopped_by_request() -> bool:

@@ -7,23 +7,21 @@ imported because a policy says so. A resolver that fails, is slow or is unknown 
 from __future__ import annotations
 
 import asyncio
-import inspect
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, get_args
+from typing import get_args
 
 from pydantic import JsonValue
 
-from perdure.activities.sources import load_source
+from perdure.activities.sources import load_function
 from perdure.activities.threads import in_thread
 from perdure.authority.policy import Resolution
 from perdure.authority.resolvers import Consultation
 from perdure.contracts.activities import JudgeRequest
 from perdure.contracts.agent import Humans, Mode, PolicyWord
-from perdure.contracts.errors import InvalidSettingsError, UnknownToolError
 
 RESOLVER_DEADLINE = timedelta(seconds=2)
 """How long a resolver may take: updates and queries of the run wait for it."""
@@ -111,29 +109,8 @@ def load_resolvers(paths: Iterable[str]) -> Resolvers:
 
     Importing runs the module. Raises InvalidSettingsError saying what does not lead to a resolver, and why.
     """
-    return Resolvers({path: _function(path) for path in paths})
-
-
-def _function(path: str) -> ResolverFunction:
-    source, _, name = path.rpartition(":")
-    if not source or not name:
-        raise InvalidSettingsError(
-            f"Resolver path {path!r} leads nowhere: write module:function or path/to/file.py:function."
-        )
-    try:
-        function: Any = getattr(load_source(source, path, what="Resolver path"), name, None)
-    except UnknownToolError as error:
-        raise InvalidSettingsError(str(error)) from None
-    if not inspect.isfunction(function) or inspect.iscoroutinefunction(function):
-        raise InvalidSettingsError(f"Resolver path {path!r}: {source} has no plain function {name!r}.")
-    try:
-        inspect.signature(function).bind("tool", {}, None)
-    except TypeError:
-        raise InvalidSettingsError(
-            f"Resolver path {path!r}: {name} must take three arguments: tool, arguments, context."
-        ) from None
-    found: ResolverFunction = function
-    return found
+    takes = ("tool", "arguments", "context")
+    return Resolvers({path: load_function(path, what="Resolver path", takes=takes) for path in paths})
 
 
 def _context(question: Consultation, request: JudgeRequest) -> PolicyContext:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import hashlib
 import importlib
 import importlib.util
+import inspect
 import sys
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
-from perdure.contracts.errors import UnknownToolError, bounded
+from perdure.contracts.errors import InvalidSettingsError, UnknownToolError, bounded
 
 
 def load_source(source: str, path: str, *, what: str = "Tool path") -> ModuleType:
@@ -22,6 +25,29 @@ def load_source(source: str, path: str, *, what: str = "Tool path") -> ModuleTyp
     """
     named = f"{what} {path!r}"
     return _load_file(Path(source), named) if source.endswith(".py") else _load_module(source, named)
+
+
+def load_function(path: str, *, what: str, takes: tuple[str, ...]) -> Callable[..., Any]:
+    """The plain function that ``path`` leads to (``module:function`` or ``path/to/file.py:function``).
+
+    ``what`` is what an error calls the path, ``takes`` names the arguments that it will be called with. Raises
+    `InvalidSettingsError` in one line when there is no such function.
+    """
+    source, _, name = path.rpartition(":")
+    if not source or not name:
+        raise InvalidSettingsError(f"{what} {path!r} leads nowhere: write module:function or path/to/file.py:function.")
+    try:
+        function: Any = getattr(load_source(source, path, what=what), name, None)
+    except UnknownToolError as error:
+        raise InvalidSettingsError(str(error)) from None
+    if not inspect.isfunction(function) or inspect.iscoroutinefunction(function):
+        raise InvalidSettingsError(f"{what} {path!r}: {source} has no plain function {name!r}.")
+    try:
+        inspect.signature(function).bind(*takes)
+    except TypeError:
+        raise InvalidSettingsError(f"{what} {path!r}: {name} must take ({', '.join(takes)}).") from None
+    found: Callable[..., Any] = function
+    return found
 
 
 def _load_file(file: Path, named: str) -> ModuleType:

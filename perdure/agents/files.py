@@ -6,13 +6,13 @@ import difflib
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import JsonValue, StringConstraints, ValidationError
 
 from perdure.agents.frontmatter import Head, Key, PlacedError, read_head
 from perdure.agents.policies import MisfitError, read_policy
-from perdure.contracts.agent import AgentSpec, Limits, ToolPolicy, Waiting
+from perdure.contracts.agent import AgentSpec, Limits, Purpose, ToolPolicy, Waiting
 from perdure.contracts.durations import Duration
 from perdure.contracts.errors import AgentFileError
 from perdure.contracts.record import FileRecord, Record
@@ -34,6 +34,8 @@ class _Head(FileRecord):
     name: Word | None = None
     description: str = ""
     model: ModelName | None = None
+    fallbacks: tuple[ModelName, ...] | None = None
+    models: dict[Purpose, ModelName] = {}
     tools: tuple[Word, ...] | None = None
     policy: dict[Word, JsonValue] = {}
     waiting: _Waiting = _Waiting()
@@ -122,6 +124,8 @@ def parse_agent(file: Path, text: str) -> AgentFile:
         description=checked.description,
         prompt=head.body,
         model=checked.model,
+        fallbacks=checked.fallbacks,
+        models=checked.models,
         tools=checked.tools,
         policy=_policy(head, checked.policy),
         waiting=_waiting(head, checked.waiting),
@@ -174,10 +178,14 @@ def _unfit(head: Head, error: ValidationError) -> PlacedError:
     first, *others = error.errors(include_url=False, include_context=False, include_input=False)
     path = first["loc"]
     match first["type"], path:
-        case "string_pattern_mismatch", ("model", *_):
+        case "string_pattern_mismatch", ("model" | "fallbacks" | "models", *_):
             said = "should be written provider:model, as in openai:gpt-5"
         case "string_pattern_mismatch", _:
             said = "should be one line without blanks around it"
+        case "literal_error", ("models", *_):
+            said = f"is no purpose that a model can be named for: known are {', '.join(get_args(Purpose))}"
+        case "tuple_type", ("fallbacks", *_):
+            said = "should be a list of models, as in [openai:gpt-5, anthropic:claude-sonnet-5]"
         case "tuple_type", _:
             said = "should be a list, as in [read_file, list_dir]"
         case "dict_type" | "model_type", _:

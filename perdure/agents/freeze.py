@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from pydantic import JsonValue
 
 from perdure.agents.policies import misfit
-from perdure.contracts.agent import AgentSpec, FrozenAgent, Limits, ToolPolicy
+from perdure.contracts.agent import AgentSpec, FrozenAgent, Limits, Purpose, ToolPolicy
 from perdure.contracts.digests import digest_of
 from perdure.contracts.errors import InvalidInputError, UnknownToolError
 from perdure.contracts.tools import ToolSpec
@@ -22,14 +22,17 @@ def freeze(
     workspace: str = ".",
     house_policy: tuple[ToolPolicy, ...] = (),
     output: dict[str, JsonValue] | None = None,
+    fallbacks: tuple[str, ...] | None = None,
+    models: Mapping[Purpose, str] | None = None,
 ) -> FrozenAgent:
     """``spec`` as one run keeps it, with every served tool written out, and a digest over all of it.
 
     The scope says which of the tools the agent may call: without one it may call all, and those outside are kept so
-    that authority can tell a tool that is out of scope from one that nobody knows. ``limits`` replaces the agent's own
-    when given. ``house_policy`` is the worker's own policy, ``output`` a schema in place of the agent's. Raises
-    `UnknownToolError` when the scope or the policy names a tool that is not served (a policy for a misspelt name would
-    silently not hold), and `InvalidInputError` for a rule that could never do what it says.
+    that authority can tell a tool that is out of scope from one that nobody knows. ``limits``, ``fallbacks`` and
+    ``models`` replace the agent's own when given. ``house_policy`` is the worker's own policy, ``output`` a schema in
+    place of the agent's. Raises `UnknownToolError` when the scope or the policy names a tool that is not served (a
+    policy for a misspelt name would silently not hold), and `InvalidInputError` for a rule that could never do what it
+    says.
     """
     served = {tool.name: tool for tool in served_tools}
     _check(f"The agent {spec.name!r}", "tools", spec.tools or (), served)
@@ -39,6 +42,10 @@ def freeze(
         name=spec.name,
         prompt=spec.prompt,
         model=model,
+        fallbacks=tuple(
+            name for name in dict.fromkeys((spec.fallbacks or ()) if fallbacks is None else fallbacks) if name != model
+        ),
+        models=dict(spec.models if models is None else models),
         tools=served_tools,
         scope=scope,
         policy=spec.policy,

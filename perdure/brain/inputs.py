@@ -19,6 +19,8 @@ def agent_query(state: State) -> AgentQuery:
         run_id=state.run_id,
         agent=request.agent,
         model=request.model,
+        fallbacks=request.fallbacks,
+        models=request.models,
         limits=request.limits,
         output=request.output,
         workspace=request.workspace,

@@ -65,8 +65,10 @@ class Cursor:
                 self._told.add((retry.activity, retry.attempt))
                 yield retry
         for text in seen.texts:
-            yield from self._piece(text.message_id, text.attempt, "reasoning", text.reasoning_offset, text.reasoning)
-            yield from self._piece(text.message_id, text.attempt, "text", text.text_offset, text.text)
+            yield from self._piece(
+                text.message_id, text.attempt, "reasoning", text.reasoning_offset, text.reasoning, text.model
+            )
+            yield from self._piece(text.message_id, text.attempt, "text", text.text_offset, text.text, text.model)
 
     def complete(self, message: AssistantMessage) -> Iterator[TextArrived]:
         """The rest of a message that is recorded now: joined with what was given before, it is the recorded text."""
@@ -74,10 +76,12 @@ class Cursor:
         if self._message_id != message.message_id:
             return
         reasoning = "".join(part.text for part in message.parts if part.kind == "reasoning")
-        yield from self._piece(message.message_id, message.attempt, "reasoning", 0, reasoning)
-        yield from self._piece(message.message_id, message.attempt, "text", 0, message.text)
+        yield from self._piece(message.message_id, message.attempt, "reasoning", 0, reasoning, message.model)
+        yield from self._piece(message.message_id, message.attempt, "text", 0, message.text, message.model)
 
-    def _piece(self, message_id: str, attempt: int, channel: Channel, offset: int, text: str) -> Iterator[TextArrived]:
+    def _piece(
+        self, message_id: str, attempt: int, channel: Channel, offset: int, text: str, model: str
+    ) -> Iterator[TextArrived]:
         if message_id == self._message_id and attempt < self._attempt:
             return
         if (message_id, attempt) != (self._message_id, self._attempt):
@@ -90,6 +94,7 @@ class Cursor:
         yield TextArrived(
             run_id=self.run_id,
             message_id=message_id,
+            model=model,
             attempt=attempt,
             channel=channel,
             offset=start,

@@ -7,8 +7,9 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from perdure.contracts.agent import AgentSpec, FrozenAgent, GivenLimits, Humans, Mode, ToolPolicy
+from perdure.contracts.agent import AgentSpec, FrozenAgent, GivenLimits, Humans, Mode, Purpose, ToolPolicy
 from perdure.contracts.approvals import ApprovalRequest, CallVerdict, Grant, Question, Response
+from perdure.contracts.failures import Failure
 from perdure.contracts.messages import CallPart
 from perdure.contracts.record import Record
 from perdure.contracts.tools import ToolSpec
@@ -21,6 +22,8 @@ class AgentQuery(Record):
     run_id: str
     agent: str | AgentSpec
     model: str | None = None
+    fallbacks: tuple[str, ...] | None = None
+    models: dict[Purpose, str] = {}
     limits: GivenLimits | None = None
     output: dict[str, JsonValue] | None = None
     workspace: str | None = None
@@ -29,8 +32,8 @@ class AgentQuery(Record):
 class Patience(Record):
     """How long the workflow waits for its activities. Chosen by the worker's settings, frozen at the run's start.
 
-    ``heartbeat`` is the time without a sign of life after which a worker counts as dead. ``model_attempts`` and
-    ``tool_attempts`` bound the attempts of a model call and of an idempotent tool; other tools get one.
+    ``heartbeat`` is the time without a sign of life after which a worker counts as dead. ``model_attempts`` bounds
+    the attempts of a model call at each of its models, ``tool_attempts`` those of an idempotent tool; others get one.
     """
 
     heartbeat: timedelta = timedelta(seconds=30)
@@ -52,7 +55,10 @@ class ResolvedAgent(Record):
 
 
 class ModelCall(Record):
-    """Input of ``call_model``: references only, so that every message stands in the history once."""
+    """Input of ``call_model``: references only, so that every message stands in the history once.
+
+    ``fallbacks`` are asked, in order, when ``model`` cannot answer; each model is asked ``tries`` times at most.
+    """
 
     run_id: str
     execution_id: str
@@ -65,6 +71,10 @@ class ModelCall(Record):
     forced: bool = False
     nudged: bool = False
     problem: str = ""
+    fallbacks: tuple[str, ...] = ()
+    tries: int = Patience().model_attempts
+    agent: str = ""
+    user: str = ""
 
 
 class LiveText(Record):
@@ -72,6 +82,9 @@ class LiveText(Record):
 
     Beyond a window of 64 KiB (reasoning: 48 KiB) the oldest text leaves: ``text`` then starts at ``text_offset``
     (characters). ``usage`` and ``cost`` are what all attempts of the call have taken so far.
+
+    ``model`` writes it and was asked ``tries`` times, this one included. ``given_up`` says of each model that is not
+    asked any more, in their order, why.
     """
 
     message_id: str
@@ -82,6 +95,9 @@ class LiveText(Record):
     reasoning_offset: int = 0
     usage: Usage = Usage()
     cost: Cost = Cost()
+    model: str = ""
+    tries: int = 0
+    given_up: tuple[Failure, ...] = ()
 
 
 class Recalled(Record):

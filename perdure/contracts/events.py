@@ -161,11 +161,13 @@ class RunClosed(Event):
 class TextArrived(Event):
     """Live: a piece of the message that is being written. ``offset`` counts characters of this ``channel`` and attempt.
 
-    A new ``attempt`` starts at offset 0 again: what the earlier one wrote is void.
+    A new ``attempt`` starts at offset 0 again: what the earlier one wrote is void. ``model`` writes it: a fallback may
+    do so after the run's own gave up.
     """
 
     kind: Literal["text_arrived"] = "text_arrived"
     message_id: str
+    model: str = ""
     attempt: int
     channel: Literal["text", "reasoning"] = "text"
     offset: int

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue
 
-from perdure.contracts.agent import DEFAULT_IDLE_TIMEOUT, AgentSpec, ArgumentRule, GivenLimits, Humans, Mode
+from perdure.contracts.agent import DEFAULT_IDLE_TIMEOUT, AgentSpec, ArgumentRule, GivenLimits, Humans, Mode, Purpose
 from perdure.contracts.approvals import GrantLevel
 from perdure.contracts.messages import UserPart
 from perdure.contracts.record import Record
@@ -18,14 +18,17 @@ class RunRequest(Record):
 
     ``agent`` is the name of an agent that the worker knows, or a whole agent inline. A run with ``conversation`` rests
     after each turn and takes further messages until it is closed or ``idle_timeout`` passes; without, it ends with its
-    first turn. ``output`` is the JSON Schema that each turn's output must fit, in place of the agent's. ``workspace``
-    is the folder that file tools work in, as seen by the worker; None is the worker's own.
+    first turn. ``model``, ``fallbacks`` and ``models`` count before the agent's own; see `AgentSpec`. ``output`` is the
+    JSON Schema that each turn's output must fit, in place of the agent's. ``workspace`` is the folder that file tools
+    work in, as seen by the worker; None is the worker's own.
     """
 
     message: str = Field(min_length=1)
     attachments: tuple[UserPart, ...] = ()
     agent: str | AgentSpec = "assistant"
     model: str | None = None
+    fallbacks: tuple[str, ...] | None = None
+    models: dict[Purpose, str] = {}
     limits: GivenLimits | None = None
     output: dict[str, JsonValue] | None = None
     mode: Mode = "manual"

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import aclosing
+from itertools import count
 
 from perdure.activities.live import Attempt
 from perdure.context.render import render
-from perdure.contracts.activities import ModelCall, Patience
+from perdure.contracts.activities import ModelCall
 from perdure.contracts.agent import FrozenAgent
 from perdure.contracts.errors import PerdureError
 from perdure.contracts.failures import Failure
@@ -16,8 +17,6 @@ from perdure.contracts.instructions import CallModel
 from perdure.contracts.messages import AssistantMessage, Message
 from perdure.contracts.prompts import ModelRequest
 from perdure.providers.provider import Provider
-
-MODEL_ATTEMPTS = Patience().model_attempts
 
 
 class ModelAttempts:
@@ -31,23 +30,23 @@ class ModelAttempts:
 
     async def answer(self, agent: FrozenAgent, messages: tuple[Message, ...]) -> AssistantMessage | Failure:
         """The message, or why there is none after all attempts. Stopped, it is what had come, marked."""
-        attempt = Attempt(self._call, 1)
+        call = self._call.model_copy(update={"fallbacks": agent.fallbacks})
+        attempt = Attempt(call, 1)
         try:
-            call = self._call
             request = render(
                 agent, messages[: call.revision], forced=call.forced, nudged=call.nudged, problem=call.problem
             )
         except PerdureError as error:
             return error.failure()
-        for number in range(1, MODEL_ATTEMPTS + 1):
-            attempt = Attempt(self._call, number, (attempt.live,))
+        for number in count(1):
+            attempt = Attempt(call, number, (attempt.live,))
             try:
-                return await self._asked(attempt, number, request)
+                return await self._asked(attempt, number, request.model_copy(update={"model": attempt.model}))
             except PerdureError as error:
-                failure = error.failure()
-            if not failure.retryable:
+                setback = attempt.fail(error)
+            if setback.wait is None:
                 break
-        return failure
+        return setback.failure
 
     async def _asked(self, attempt: Attempt, number: int, request: ModelRequest) -> AssistantMessage:
         attempt.ask()

@@ -17,6 +17,7 @@ from perdure.activities.calling import run_tool
 from perdure.activities.functions import tool_from
 from perdure.activities.toolbox import Toolbox
 from perdure.agents.freeze import freeze
+from perdure.agents.models import NamedModels, layered
 from perdure.authority.judge import judge
 from perdure.authority.paths import MachineFacts
 from perdure.brain.clock import wake_at
@@ -221,8 +222,16 @@ class _Engine:
             if query.limits:
                 limits = limits.model_copy(update=query.limits.model_dump(exclude_unset=True))
             workspace = query.workspace or self._machine.workspace
+            models = layered(NamedModels(MODEL), spec, query)
             agent = freeze(
-                spec, self._toolbox.specs, query.model or spec.model or MODEL, limits, workspace, output=query.output
+                spec,
+                self._toolbox.specs,
+                models.default,
+                limits,
+                workspace,
+                output=query.output,
+                fallbacks=models.fallbacks,
+                models=models.purposes,
             )
         except PerdureError as error:
             return AgentRejected(at=self._now, failure=error.failure())

@@ -9,10 +9,12 @@ from pathlib import Path
 import platformdirs
 
 from perdure.activities.builtin import builtin_tools
+from perdure.activities.hooks import ModelHooks, load_model_hooks
 from perdure.activities.notify import CommandHook, Hook, WebhookHook
 from perdure.activities.resolvers import Resolvers, load_resolvers
 from perdure.activities.toolbox import Toolbox, load_tools
 from perdure.agents.freeze import check_policy
+from perdure.agents.models import NamedModels
 from perdure.agents.shelf import AgentShelf
 from perdure.contracts.agent import ToolPolicy
 from perdure.contracts.errors import InvalidSettingsError
@@ -31,23 +33,38 @@ class Parts:
     providers: ProviderRegistry
     choice: Choice
     resolvers: Resolvers
+    model_hooks: ModelHooks
 
 
 async def gather_parts(settings: Settings, environ: Mapping[str, str]) -> Parts:
     """Find and check all parts. Loading tools imports their modules; local model servers are asked when nothing else
     names a model.
 
-    Raises UnknownToolError for a tool path that leads nowhere, InvalidSettingsError for such a resolver, both also when
-    the house policy names what is not served, and UnknownModelError or KeyMissingError for a model that cannot be used.
+    Raises UnknownToolError for a tool path that leads nowhere, InvalidSettingsError for such a resolver or hook, both
+    also when the house policy names what is not served, and UnknownModelError or KeyMissingError for a model that
+    cannot be used.
     """
     toolbox = load_tools(settings.tools, builtin=builtin_tools())
     resolvers = load_resolvers(settings.resolvers)
+    model_hooks = load_model_hooks(
+        before=settings.before_model_call,
+        usage=settings.on_model_usage,
+        completion=settings.on_model_answer,
+        error=settings.on_model_error,
+        timeout=settings.model_hook_timeout,
+    )
     check_policy("The house policy", settings.policy, toolbox.specs)
     check_resolvers(settings.policy, resolvers)
     providers = ProviderRegistry(settings.provider_settings, environ)
     choice = await choose_model(settings.model, environ, settings.provider_settings)
-    providers.open(choice.model)
-    return Parts(toolbox, AgentShelf(settings.agents), providers, choice, resolvers)
+    for model in named_models(settings, choice).all:
+        providers.open(model)
+    return Parts(toolbox, AgentShelf(settings.agents), providers, choice, resolvers, model_hooks)
+
+
+def named_models(settings: Settings, choice: Choice) -> NamedModels:
+    """The models of runs and agents that name none."""
+    return NamedModels(choice.model, settings.fallbacks, settings.models)
 
 
 def check_resolvers(policy: tuple[ToolPolicy, ...], resolvers: Resolvers) -> None:
@@ -74,7 +91,13 @@ def hooks_of(settings: Settings, environ: Mapping[str, str]) -> tuple[Hook, ...]
 
 def control_paths(settings: Settings) -> tuple[Path, ...]:
     """Our own files and folders: whoever changes them changes agents, tools, policies and settings."""
-    code = (*settings.tools, *settings.resolvers)
+    hooks = (
+        *settings.before_model_call,
+        *settings.on_model_usage,
+        *settings.on_model_answer,
+        *settings.on_model_error,
+    )
+    code = (*settings.tools, *settings.resolvers, *hooks)
     tool_files = (f"{stem}.py" for path in code if (stem := path.rpartition(".py")[0]))
     return (
         *settings.agents,

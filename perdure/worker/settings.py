@@ -10,14 +10,15 @@ import re
 import shlex
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import platformdirs
 from pydantic import AfterValidator, BeforeValidator, ByteSize, DirectoryPath, Field, FilePath, SecretStr
 
+from perdure.activities.hooks import HOOK_TIMEOUT
 from perdure.agents.policies import read_policy
 from perdure.contracts.activities import Patience
-from perdure.contracts.agent import DEFAULT_IDLE_TIMEOUT, Limits, ToolPolicy
+from perdure.contracts.agent import DEFAULT_IDLE_TIMEOUT, Limits, Purpose, ToolPolicy
 from perdure.contracts.durations import Duration
 from perdure.contracts.names import DEFAULT_TASK_QUEUE
 from perdure.contracts.record import FileRecord
@@ -66,6 +67,7 @@ File = Annotated[FilePath, BeforeValidator(full_path)]
 Folder = Annotated[DirectoryPath, BeforeValidator(full_path)]
 ADDRESS = r"^([\w.-]+|\[[0-9a-fA-F:.]+\]):\d{1,5}$"
 URL = r"^https?://\S+$"
+ModelName = Annotated[str, Field(pattern=r"^[^:\s]+:\S+$")]
 Name = Annotated[str, Field(pattern=r"^\S+$")]
 Port = Annotated[int, Field(ge=1, le=65535)]
 Count = Annotated[int, Field(ge=1)]
@@ -78,6 +80,7 @@ A_SIZE = "a size such as 64KiB or 1MiB"
 A_FOLDER = "a folder"
 A_FILE = "a file that exists"
 A_SWITCH = "true or false"
+HOOKS = "module:function or file.py:function, separated by commas"
 
 
 def setting(default: Any, expects: str, meaning: str, shown: str | None = None) -> Any:
@@ -130,6 +133,15 @@ class Settings(FileRecord):
     model: str | None = setting(
         None, "provider:model", "Model of runs and agents that name none. Unset: chosen by keys and local servers."
     )
+    fallbacks: Annotated[tuple[ModelName, ...], BeforeValidator(read_list)] = setting(
+        (), "provider:model, separated by commas", "Models that are asked, in order, when that model cannot answer."
+    )
+    models: Annotated[dict[Purpose, ModelName], BeforeValidator(read_table)] = setting(
+        dict,
+        f"a table of provider:model for {' or '.join(get_args(Purpose))}",
+        "Models for other purposes than answering. Unset: the run's own.",
+        "none",
+    )
     providers: Annotated[dict[str, Endpoint], BeforeValidator(read_table)] = setting(
         dict, "a table of providers", "Further providers, one table each.", "none"
     )
@@ -178,6 +190,20 @@ class Settings(FileRecord):
     idle_timeout: Duration = setting(
         DEFAULT_IDLE_TIMEOUT, A_DURATION, "How long a conversation rests before it is closed."
     )
+
+    before_model_call: Annotated[tuple[str, ...], BeforeValidator(read_list)] = setting(
+        (), HOOKS, "Hooks that must agree to each model call."
+    )
+    on_model_usage: Annotated[tuple[str, ...], BeforeValidator(read_list)] = setting(
+        (), HOOKS, "Hooks that are told what each attempt of a model call took."
+    )
+    on_model_answer: Annotated[tuple[str, ...], BeforeValidator(read_list)] = setting(
+        (), HOOKS, "Hooks that are told each answer of a model."
+    )
+    on_model_error: Annotated[tuple[str, ...], BeforeValidator(read_list)] = setting(
+        (), HOOKS, "Hooks that are told each failed attempt of a model call."
+    )
+    model_hook_timeout: Duration = setting(HOOK_TIMEOUT, A_DURATION, "How long a model call waits for a hook.")
 
     heartbeat_timeout: Annotated[Duration, Field(ge=timedelta(seconds=1))] = setting(
         Patience().heartbeat, "a duration of 1s or more", "Silence of a call after which its worker counts as dead."

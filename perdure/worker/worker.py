@@ -27,7 +27,7 @@ from perdure.activities.tools import tool_activities
 from perdure.activities.transcripts import RunQuery, TranscriptCache
 from perdure.contracts.errors import OperatorError
 from perdure.worker.connection import connect
-from perdure.worker.parts import Parts, control_paths, gather_parts, hooks_of
+from perdure.worker.parts import Parts, control_paths, gather_parts, hooks_of, named_models
 from perdure.worker.server import Server, serving
 from perdure.worker.settings import Settings
 from perdure.worker.setup import ensure_search_attributes
@@ -58,7 +58,7 @@ def build_worker(client: Client, settings: Settings, parts: Parts, *, search_att
         parts.shelf,
         parts.toolbox,
         parts.providers,
-        model=parts.choice.model,
+        models=named_models(settings, parts.choice),
         workspace=settings.workspace,
         limits=settings.limits,
         patience=settings.patience,
@@ -81,7 +81,7 @@ def build_worker(client: Client, settings: Settings, parts: Parts, *, search_att
         workflow_runner=sandbox(),
         activities=[
             agents.resolve_agent,
-            ModelActivities(parts.providers, transcripts).call_model,
+            ModelActivities(parts.providers, transcripts, parts.model_hooks).call_model,
             authority.authorize,
             RecallActivity(client).recall,
             books.remember_grant,

@@ -47,6 +47,7 @@ async def resolve_agent(state: State) -> ResolvedAgent | Lost:
 
 def call_model(state: State, instruction: CallModel, patience: Patience) -> ActivityHandle[RawValue]:
     """Start a model call. Its input holds references only: every message stands in the history once."""
+    assert state.agent is not None
     call = ModelCall(
         run_id=state.run_id,
         execution_id=workflow.info().run_id,
@@ -59,6 +60,10 @@ def call_model(state: State, instruction: CallModel, patience: Patience) -> Acti
         forced=instruction.forced,
         nudged=instruction.nudged,
         problem=instruction.problem,
+        fallbacks=state.agent.fallbacks,
+        tries=patience.model_attempts,
+        agent=state.agent.name,
+        user=state.request.user,
     )
     step = f"turn {instruction.turn}, step {instruction.step}"
     return workflow.start_activity(
@@ -68,7 +73,7 @@ def call_model(state: State, instruction: CallModel, patience: Patience) -> Acti
         result_type=RawValue,
         start_to_close_timeout=patience.model_call,
         heartbeat_timeout=patience.heartbeat,
-        retry_policy=RetryPolicy(maximum_attempts=patience.model_attempts),
+        retry_policy=RetryPolicy(maximum_attempts=patience.model_attempts * (1 + len(call.fallbacks))),
         cancellation_type=ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
         summary=f"{step}: {instruction.model}" + (" (last step)" if instruction.forced else ""),
     )

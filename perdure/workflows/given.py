@@ -96,7 +96,7 @@ def _partial(message_id: str, model: str, live: LiveText | None) -> AssistantMes
     return AssistantMessage(
         message_id=message_id,
         parts=parts,
-        model=model,
+        model=live.model or model,
         finish="interrupted",
         usage=live.usage,
         cost=live.cost,

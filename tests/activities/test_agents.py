@@ -13,6 +13,7 @@ from perdure.activities.agents import AgentActivities
 from perdure.activities.functions import tool_from
 from perdure.activities.toolbox import Toolbox
 from perdure.agents.freeze import agent_digest
+from perdure.agents.models import NamedModels
 from perdure.agents.shelf import AgentShelf
 from perdure.contracts.activities import AgentQuery, Patience, ResolvedAgent
 from perdure.contracts.agent import AgentSpec, Limits, ToolPolicy
@@ -66,7 +67,7 @@ def resolve(tmp_path: Path) -> Resolve:
         AgentShelf([folder]),
         Toolbox([tool_from(add), tool_from(drop)]),
         Known(),
-        model="known:default",
+        models=NamedModels("known:default"),
         limits=Limits(steps=20, feedback_rounds=1),
         workspace=tmp_path / "work",
         search_attributes=True,

@@ -8,7 +8,8 @@ import pytest
 from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
-from perdure.activities.posture import LONGEST, SHORTEST, application_error, posture
+from perdure.activities.posture import application_error, posture
+from perdure.activities.setbacks import LONGEST, SHORTEST
 from perdure.contracts import errors
 from perdure.contracts.digests import digest_of
 from perdure.contracts.errors import (

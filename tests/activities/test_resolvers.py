@@ -133,7 +133,7 @@ async def test_a_resolver_is_known_by_the_path_that_leads_to_it(file: Path) -> N
         ("missing", "has no plain function 'missing'"),
         ("later", "has no plain function 'later'"),
         ("word", "has no plain function 'word'"),
-        ("short", "short must take three arguments: tool, arguments, context"),
+        ("short", r"short must take \(tool, arguments, context\)"),
     ],
 )
 def test_what_is_no_resolver_is_refused_at_the_start(file: Path, name: str, said: str) -> None:

@@ -133,7 +133,7 @@ def test_an_unknown_key_is_a_warning_with_its_place_and_the_rest_still_holds(fil
         ":2:1: The key 'descripton' is unknown and ignored: did you mean 'description'?",
         ":5:3: The key 'limits.stepps' is unknown and ignored: did you mean 'steps'?",
         ":7:1: The key 'zzz' is unknown and ignored: "
-        "known are name, description, model, tools, policy, waiting, limits.",
+        "known are name, description, model, fallbacks, models, tools, hosted, policy, waiting, limits.",
     ]
     assert {warning.severity for warning in agent.warnings} == {"warning"}
 

@@ -10,7 +10,7 @@ from perdure.agents.freeze import agent_digest, check_policy, freeze
 from perdure.agents.shelf import AgentShelf
 from perdure.contracts.agent import AgentSpec, ApprovalRule, ArgumentRule, FrozenAgent, Limits, ToolPolicy, Waiting
 from perdure.contracts.errors import InvalidInputError, UnknownToolError
-from perdure.contracts.tools import ToolSpec
+from perdure.contracts.tools import HostedTool, ToolSpec
 
 SERVED = (ToolSpec(name="read_file", effect="read"), ToolSpec(name="write_file", effect="write"))
 ANNA = AgentSpec(name="anna", prompt="I am Anna.", limits=Limits(steps=7))
@@ -117,7 +117,11 @@ def test_the_digest_changes_with_every_field(field: str) -> None:
         "name": "berta",
         "prompt": "I am Berta.",
         "model": "demo:other",
+        "fallbacks": ("demo:other",),
+        "models": {"compression": "demo:other"},
+        "hosted": (HostedTool(tool="web_search"),),
         "tools": SERVED[:1],
+        "hosted": (HostedTool(tool="web_search"),),
         "scope": ("read_file",),
         "policy": (ToolPolicy(tool="read_file", word="deny"),),
         "house_policy": (ToolPolicy(tool="read_file", word="deny"),),

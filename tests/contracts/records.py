@@ -97,6 +97,6 @@ def _choices(annotation: Any, depth: int) -> Iterator[st.SearchStrategy[Any]]:
         case origin if origin is tuple:
             yield st.lists(_values(arguments[0], depth), max_size=2 if depth < DEEPEST else 0).map(tuple)
         case origin if origin is dict:
-            yield st.dictionaries(st.text(max_size=4), _values(arguments[1], depth), max_size=2)
+            yield st.dictionaries(_values(arguments[0], depth), _values(arguments[1], depth), max_size=2)
         case _:
             raise TypeError(f"no values are known for {annotation}")

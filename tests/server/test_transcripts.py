@@ -13,6 +13,7 @@ from perdure.activities.model import ModelActivities
 from perdure.activities.toolbox import Toolbox
 from perdure.activities.tools import tool_activities
 from perdure.activities.transcripts import RunQuery, TranscriptCache
+from perdure.agents.models import NamedModels
 from perdure.agents.shelf import AgentShelf
 from perdure.contracts.activities import ModelCall
 from perdure.contracts.messages import FilePart, ImagePart, UserPart
@@ -49,7 +50,7 @@ async def test_a_worker_asks_a_run_for_each_message_once(stage_without_worker: S
     toolbox, providers = Toolbox(builtin_tools()), ProviderRegistry(ProviderSettings(), {})
     counted = Counted(RunQuery(stage.temporal))
     agents = AgentActivities(
-        AgentShelf(), toolbox, providers, model="demo:demo", workspace=tmp_path, search_attributes=False
+        AgentShelf(), toolbox, providers, models=NamedModels("demo:demo"), workspace=tmp_path, search_attributes=False
     )
     model = stage.model(
         script(
