@@ -101,16 +101,9 @@ def capabilities_of(model: str, overrides: Mapping[str, str] | None = None) -> C
 
 
 def patterns_with(capability: Capability, overrides: Mapping[str, str] | None = None) -> tuple[str, ...]:
-    """The models that are known to have ``capability``, as the patterns by which they are known."""
-    rows = {
-        **(overrides or {}),
-        **{pattern: words for pattern, words in TABLE.items() if pattern not in (overrides or ())},
-    }
-    return tuple(
-        pattern
-        for pattern in rows
-        if not pattern.startswith("*") and capability in capabilities_of(pattern, overrides).has
-    )
+    """The models that are said to have ``capability``, as the patterns under which it is said."""
+    rows = [*(overrides or {}).items(), *TABLE.items()]
+    return tuple(dict.fromkeys(pattern for pattern, words in rows if capability in read_capabilities(words).has))
 
 
 def _rows(model: str, rows: Mapping[str, str]) -> Iterator[Capabilities]:

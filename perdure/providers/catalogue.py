@@ -160,7 +160,8 @@ CATALOGUE: Mapping[str, Endpoint] = MappingProxyType(
 LOCAL_PROVIDERS = ("ollama", "lmstudio", "llamacpp", "vllm")
 
 
-def _check_words(rows: dict[str, str]) -> dict[str, str]:
+def check_words(rows: dict[str, str]) -> dict[str, str]:
+    """The rows of capabilities. Raises ValueError for a word that is none."""
     for words in rows.values():
         read_capabilities(words)
     return rows
@@ -176,7 +177,7 @@ class ProviderSettings(FileRecord):
     """
 
     endpoints: dict[str, Endpoint] = {}
-    capabilities: Annotated[dict[str, str], AfterValidator(_check_words)] = {}
+    capabilities: Annotated[dict[str, str], AfterValidator(check_words)] = {}
     prices: dict[str, Price] = {}
     mcp_keys: dict[str, str] = {}
     connect_timeout: float = 10.0

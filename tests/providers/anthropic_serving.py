@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from contextlib import aclosing
 from typing import Any
 
@@ -66,10 +67,24 @@ def events(*values: Json | list[Json]) -> bytes:
     return "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in flat).encode()
 
 
-def serving(handler: Handler, *, name: str = "anthropic", **endpoint: object) -> AnthropicProvider:
+def serving(
+    handler: Handler,
+    *,
+    settings: ProviderSettings | None = None,
+    environ: Mapping[str, str] | None = None,
+    name: str = "anthropic",
+    **endpoint: Any,
+) -> AnthropicProvider:
     known = ProviderSettings().endpoint(name)
     values = {**(known.model_dump() if known else {"base_url": "https://models.example/v1"}), **endpoint}
-    return AnthropicProvider(name, Endpoint.model_validate(values), key=KEY, transport=httpx.MockTransport(handler))
+    return AnthropicProvider(
+        name,
+        Endpoint.model_validate(values),
+        key=KEY,
+        settings=settings,
+        environ=environ,
+        transport=httpx.MockTransport(handler),
+    )
 
 
 async def pieces_of(provider: AnthropicProvider, request: ModelRequest) -> list[Piece]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from contextlib import aclosing
 from typing import Any
 
@@ -10,7 +11,7 @@ import httpx
 
 from perdure.contracts.messages import AssistantMessage
 from perdure.contracts.prompts import ModelRequest
-from perdure.providers.catalogue import CATALOGUE, Endpoint
+from perdure.providers.catalogue import CATALOGUE, Endpoint, ProviderSettings
 from perdure.providers.gemini import GeminiProvider
 from perdure.providers.stream import Piece
 from tests.providers.serving import KEY, Handler, asking, assembled
@@ -38,9 +39,22 @@ def events(*values: object) -> bytes:
     return "".join(f"data: {json.dumps(value)}\r\n\r\n" for value in values).encode()
 
 
-def serving(handler: Handler, **endpoint: object) -> GeminiProvider:
+def serving(
+    handler: Handler,
+    *,
+    settings: ProviderSettings | None = None,
+    environ: Mapping[str, str] | None = None,
+    **endpoint: Any,
+) -> GeminiProvider:
     values = {**CATALOGUE["gemini"].model_dump(), **endpoint}
-    return GeminiProvider("gemini", Endpoint.model_validate(values), key=KEY, transport=httpx.MockTransport(handler))
+    return GeminiProvider(
+        "gemini",
+        Endpoint.model_validate(values),
+        key=KEY,
+        settings=settings,
+        environ=environ,
+        transport=httpx.MockTransport(handler),
+    )
 
 
 async def pieces_of(
@@ -55,6 +69,6 @@ async def pieces_of(
     return found
 
 
-async def answer(handler: Handler, request: ModelRequest | None = None, **endpoint: object) -> AssistantMessage:
+async def answer(handler: Handler, request: ModelRequest | None = None, **endpoint: Any) -> AssistantMessage:
     """The message that the adapter makes of what ``handler`` replies."""
     return assembled(await pieces_of(serving(handler, **endpoint), request), MODEL)

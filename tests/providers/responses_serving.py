@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from contextlib import aclosing
 from typing import Any
 
@@ -89,10 +90,24 @@ def events(*values: Json) -> bytes:
     return "".join(f"event: {value.get('type')}\ndata: {json.dumps(value)}\n\n" for value in values).encode()
 
 
-def serving(handler: Handler, *, name: str = "openai-responses", **endpoint: object) -> ResponsesProvider:
+def serving(
+    handler: Handler,
+    *,
+    settings: ProviderSettings | None = None,
+    environ: Mapping[str, str] | None = None,
+    name: str = "openai-responses",
+    **endpoint: Any,
+) -> ResponsesProvider:
     known = ProviderSettings().endpoint(name)
     values = {**(known.model_dump() if known else {"base_url": "https://models.example/v1"}), **endpoint}
-    return ResponsesProvider(name, Endpoint.model_validate(values), key=KEY, transport=httpx.MockTransport(handler))
+    return ResponsesProvider(
+        name,
+        Endpoint.model_validate(values),
+        key=KEY,
+        settings=settings,
+        environ=environ,
+        transport=httpx.MockTransport(handler),
+    )
 
 
 async def pieces_of(provider: ResponsesProvider, request: ModelRequest | None = None) -> list[Piece]:
@@ -104,7 +119,7 @@ async def pieces_of(provider: ResponsesProvider, request: ModelRequest | None = 
 
 
 async def answer(
-    handler: Handler, *, name: str = "openai-responses", request: ModelRequest | None = None, **endpoint: object
+    handler: Handler, *, name: str = "openai-responses", request: ModelRequest | None = None, **endpoint: Any
 ) -> AssistantMessage:
     """The message that the adapter makes of what ``handler`` replies."""
     return assembled(await pieces_of(serving(handler, name=name, **endpoint), request), f"{name}:gpt-5-mini")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import aclosing
+from typing import Any
 
 import httpx
 
@@ -60,10 +61,24 @@ def replying(
 Handler = Callable[[httpx.Request], httpx.Response]
 
 
-def serving(handler: Handler, *, name: str = "openai", **endpoint: object) -> ChatProvider:
+def serving(
+    handler: Handler,
+    *,
+    settings: ProviderSettings | None = None,
+    environ: Mapping[str, str] | None = None,
+    name: str = "openai",
+    **endpoint: Any,
+) -> ChatProvider:
     known = ProviderSettings().endpoint(name)
     values = {**(known.model_dump() if known else {"base_url": "https://models.example/v1"}), **endpoint}
-    return ChatProvider(name, Endpoint.model_validate(values), key=KEY, transport=httpx.MockTransport(handler))
+    return ChatProvider(
+        name,
+        Endpoint.model_validate(values),
+        key=KEY,
+        settings=settings,
+        environ=environ,
+        transport=httpx.MockTransport(handler),
+    )
 
 
 async def pieces_of(provider: ChatProvider, request: ModelRequest | None = None) -> list[Piece]:
@@ -82,7 +97,7 @@ def assembled(pieces: Iterable[Piece], model: str = "openai:gpt-5-mini") -> Assi
 
 
 async def answer(
-    handler: Handler, *, name: str = "openai", request: ModelRequest | None = None, **endpoint: object
+    handler: Handler, *, name: str = "openai", request: ModelRequest | None = None, **endpoint: Any
 ) -> AssistantMessage:
     """The message that an adapter makes of what ``handler`` replies."""
     return assembled(await pieces_of(serving(handler, name=name, **endpoint), request), f"{name}:gpt-5-mini")
