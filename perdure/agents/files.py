@@ -11,11 +11,13 @@ from typing import Annotated, Literal, get_args
 from pydantic import JsonValue, StringConstraints, ValidationError
 
 from perdure.agents.frontmatter import Head, Key, PlacedError, read_head
+from perdure.agents.hosted import hosted_fault
 from perdure.agents.policies import MisfitError, read_policy
 from perdure.contracts.agent import AgentSpec, Limits, Purpose, ToolPolicy, Waiting
 from perdure.contracts.durations import Duration
 from perdure.contracts.errors import AgentFileError
 from perdure.contracts.record import FileRecord, Record
+from perdure.contracts.tools import HostedTool
 
 MOST_BYTES = 1024 * 1024
 UTF8_MARK = "\ufeff"
@@ -30,6 +32,16 @@ class _Waiting(Record):
     remind: Duration | None = None
 
 
+class _Hosted(FileRecord):
+    tool: Literal["web_search", "code_execution", "mcp"]
+    server: str = ""
+    url: str = ""
+    allowed_tools: tuple[Word, ...] = ()
+    allowed_domains: tuple[Word, ...] = ()
+    blocked_domains: tuple[Word, ...] = ()
+    max_uses: int | None = None
+
+
 class _Head(FileRecord):
     name: Word | None = None
     description: str = ""
@@ -37,6 +49,7 @@ class _Head(FileRecord):
     fallbacks: tuple[ModelName, ...] | None = None
     models: dict[Purpose, ModelName] = {}
     tools: tuple[Word, ...] | None = None
+    hosted: tuple[_Hosted, ...] = ()
     policy: dict[Word, JsonValue] = {}
     waiting: _Waiting = _Waiting()
     limits: Limits = Limits()
@@ -127,6 +140,7 @@ def parse_agent(file: Path, text: str) -> AgentFile:
         fallbacks=checked.fallbacks,
         models=checked.models,
         tools=checked.tools,
+        hosted=_hosted(head, checked.hosted),
         policy=_policy(head, checked.policy),
         waiting=_waiting(head, checked.waiting),
         limits=checked.limits,
@@ -146,6 +160,14 @@ def _policy(head: Head, written: dict[str, JsonValue]) -> tuple[ToolPolicy, ...]
         path = ("policy", *error.path)
         place = head.key_places.get(path) if error.of_key else None
         raise PlacedError(place or head.place(path), f"{_dotted(path)} {error}.") from None
+
+
+def _hosted(head: Head, written: tuple[_Hosted, ...]) -> tuple[HostedTool, ...]:
+    tools = tuple(HostedTool(**tool.model_dump()) for tool in written)
+    for position, tool in enumerate(tools):
+        if fault := hosted_fault(tool):
+            raise PlacedError(head.place(("hosted", position)), f"{fault[0].upper()}{fault[1:]}.")
+    return tools
 
 
 def _waiting(head: Head, written: _Waiting) -> Waiting:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from pydantic import JsonValue
 
+from perdure.agents.hosted import check_hosted, is_hosted_name
 from perdure.agents.policies import misfit
 from perdure.contracts.agent import AgentSpec, FrozenAgent, Limits, Purpose, ToolPolicy
 from perdure.contracts.digests import digest_of
@@ -32,10 +33,12 @@ def freeze(
     ``models`` replace the agent's own when given. ``house_policy`` is the worker's own policy, ``output`` a schema in
     place of the agent's. Raises `UnknownToolError` when the scope or the policy names a tool that is not served (a
     policy for a misspelt name would silently not hold), and `InvalidInputError` for a rule that could never do what it
-    says.
+    says, or a hosted tool that the agent may not have.
     """
     served = {tool.name: tool for tool in served_tools}
-    _check(f"The agent {spec.name!r}", "tools", spec.tools or (), served)
+    declared = {tool.name for tool in spec.hosted}
+    _check(f"The agent {spec.name!r}", "tools", (name for name in spec.tools or () if name not in declared), served)
+    check_hosted(spec, house_policy, served_tools)
     check_policy(f"The agent {spec.name!r}", spec.policy, served_tools)
     scope = None if spec.tools is None else tuple(dict.fromkeys(spec.tools))
     frozen = FrozenAgent(
@@ -47,6 +50,7 @@ def freeze(
         ),
         models=dict(spec.models if models is None else models),
         tools=served_tools,
+        hosted=spec.hosted,
         scope=scope,
         policy=spec.policy,
         house_policy=house_policy,
@@ -70,10 +74,14 @@ def check_policy(whose: str, policy: tuple[ToolPolicy, ...], served_tools: tuple
     `UnknownToolError` and `InvalidInputError`.
     """
     served = {tool.name: tool for tool in served_tools}
-    _check(whose, "policy", (rule.tool for rule in policy if "*" not in rule.tool), served)
+    _check(whose, "policy", _named(policy), served)
     for rule in policy:
         if fault := misfit(rule):
             raise InvalidInputError(f"{whose} has a rule for {rule.tool!r} under 'policy' that {fault}.")
+
+
+def _named(policy: tuple[ToolPolicy, ...]) -> Iterator[str]:
+    return (rule.tool for rule in policy if "*" not in rule.tool and not is_hosted_name(rule.tool))
 
 
 def _check(whose: str, key: str, names: Iterable[str], served: dict[str, ToolSpec]) -> None:

@@ -22,7 +22,8 @@ from perdure.contracts.agent import DEFAULT_IDLE_TIMEOUT, Limits, Purpose, ToolP
 from perdure.contracts.durations import Duration
 from perdure.contracts.names import DEFAULT_TASK_QUEUE
 from perdure.contracts.record import FileRecord
-from perdure.providers.catalogue import Endpoint, ProviderSettings
+from perdure.providers.catalogue import Endpoint, ProviderSettings, check_words
+from perdure.providers.own_prices import Price
 
 APPLICATION = "perdure"
 DEFAULT_PORT = 7233
@@ -145,6 +146,15 @@ class Settings(FileRecord):
     providers: Annotated[dict[str, Endpoint], BeforeValidator(read_table)] = setting(
         dict, "a table of providers", "Further providers, one table each.", "none"
     )
+    capabilities: Annotated[dict[str, str], BeforeValidator(read_table), AfterValidator(check_words)] = setting(
+        dict, "a table of model to words", "What models have and lack, before our own table (see models.md).", "none"
+    )
+    prices: Annotated[dict[str, Price], BeforeValidator(read_table)] = setting(
+        dict, "a table of model to prices", "Prices per million tokens, before the price list (see models.md).", "none"
+    )
+    mcp_keys: Annotated[dict[str, str], BeforeValidator(read_table)] = setting(
+        dict, "a table of address to variable", "Variables with the keys of MCP servers that providers call.", "none"
+    )
     provider_connect_timeout: Duration = setting(
         timedelta(seconds=ProviderSettings().connect_timeout), A_DURATION, "How long connecting to a provider may take."
     )
@@ -255,6 +265,9 @@ class Settings(FileRecord):
         """What the provider room is told."""
         return ProviderSettings(
             endpoints=self.providers,
+            capabilities=self.capabilities,
+            prices=self.prices,
+            mcp_keys=self.mcp_keys,
             connect_timeout=self.provider_connect_timeout.total_seconds(),
             read_timeout=self.provider_read_timeout.total_seconds(),
         )

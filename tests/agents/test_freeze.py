@@ -119,7 +119,6 @@ def test_the_digest_changes_with_every_field(field: str) -> None:
         "model": "demo:other",
         "fallbacks": ("demo:other",),
         "models": {"compression": "demo:other"},
-        "hosted": (HostedTool(tool="web_search"),),
         "tools": SERVED[:1],
         "hosted": (HostedTool(tool="web_search"),),
         "scope": ("read_file",),
