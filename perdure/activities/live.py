@@ -13,6 +13,7 @@ from perdure.activities.setbacks import Setback
 from perdure.contracts.activities import LiveText, ModelCall
 from perdure.contracts.messages import AssistantMessage, FinishReason
 from perdure.contracts.usage import Cost, Usage
+from perdure.providers.completion import used_up
 from perdure.providers.stream import (
     Assembler,
     CallPiece,
@@ -142,6 +143,13 @@ class Attempt:
             tries=self._standing.tries,
             given_up=self._standing.given_up,
         )
+
+    def answer(self) -> AssistantMessage:
+        """The whole message. Raises BadReplyError, not to be retried, when its length ended while the model thought."""
+        message = self.message()
+        if message.finish == "length" and all(part.kind == "reasoning" for part in message.parts):
+            raise used_up(self.model.partition(":")[0])
+        return message
 
     def message(self, finish: FinishReason | None = None) -> AssistantMessage:
         """The message so far, with what it took in all. ``finish`` overrides what the provider said."""

@@ -92,7 +92,7 @@ class ModelActivities:
             async for piece in pieces:
                 if attempt.add(piece):
                     heartbeat.report(attempt.live)
-        return attempt.message()
+        return attempt.answer()
 
     async def _request(self, call: ModelCall, model: str) -> ModelRequest:
         agent, messages = await self._transcripts.fetch(call)

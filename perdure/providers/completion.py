@@ -18,10 +18,14 @@ async def whole(provider: str, pieces: AsyncGenerator[Piece, None]) -> AsyncGene
 
     - No `FinishPiece`: BadReplyError, the answer was cut.
     - An answer without text, reasoning, calls and hosted parts: BadReplyError, unless the provider refused.
+    - Such an answer that was cut at its length: BadReplyError that is not retried. What nobody saw, most often
+      thinking, took all tokens; the same request would be paid for again and end there again.
     - Reasoning alone and a normal stop: the reasoning is the answer, and is given again as text before the finish.
-    - Any error says whether a part of the answer had been delivered.
+    - Any error says whether a part of the answer had been delivered. An answer that cannot be used is read to its end
+      first: what it took is often said last.
     """
     answered = finished = delivered = False
+    unusable: BadReplyError | None = None
     reasoning: list[str] = []
     try:
         async with aclosing(pieces):
@@ -41,14 +45,26 @@ async def whole(provider: str, pieces: AsyncGenerator[Piece, None]) -> AsyncGene
                         if not answered and reason in ("stop", "calls") and thought.strip():
                             yield TextPiece(thought)
                         elif not answered and not thought.strip() and reason != "refused":
-                            raise BadReplyError(provider, "the answer is empty: no text and no call")
+                            unusable = used_up(provider) if reason == "length" else _empty(provider)
                     case _:
                         pass
                 yield piece
+        if not finished:
+            raise BadReplyError(provider, "the answer ended before the model had finished; what came is not the whole")
+        if unusable is not None:
+            raise unusable
     except ProviderError as error:
         error.delivered = error.delivered or delivered
         raise
-    if not finished:
-        raise BadReplyError(
-            provider, "the answer ended before the model had finished; what came is not the whole", delivered=delivered
-        )
+
+
+def used_up(provider: str) -> BadReplyError:
+    """The error of an answer that was cut at its length before anything of it came."""
+    sentence = "the answer is empty: the model used up its output tokens before it wrote anything; allow it more"
+    error = BadReplyError(provider, sentence, code="length")
+    error.retryable = False
+    return error
+
+
+def _empty(provider: str) -> BadReplyError:
+    return BadReplyError(provider, "the answer is empty: no text and no call")

@@ -57,6 +57,6 @@ class ModelAttempts:
                     self._heard(attempt.live.text)
                     # A script that does not wait never lets go of the loop, and only what lets go can be stopped.
                     await asyncio.sleep(0)
-            return attempt.message()
+            return attempt.answer()
         except asyncio.CancelledError:
             return attempt.message("interrupted")

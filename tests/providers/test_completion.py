@@ -1,14 +1,19 @@
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 
 import pytest
 
 from perdure.contracts.errors import BadReplyError, OverloadedError, ProviderError
-from perdure.contracts.messages import FinishReason
+from perdure.contracts.messages import AssistantMessage, FinishReason
+from perdure.contracts.usage import Usage
 from perdure.providers.completion import whole
-from perdure.providers.stream import CallPiece, FinishPiece, Piece, ReasoningPiece, StartPiece, TextPiece
+from perdure.providers.stream import CallPiece, FinishPiece, Piece, ReasoningPiece, StartPiece, TextPiece, UsagePiece
+from tests.providers import anthropic_serving as anthropic
+from tests.providers import gemini_serving as gemini
+from tests.providers import responses_serving as responses
+from tests.providers import serving as chat
 
 
 async def played(*pieces: Piece, fail: ProviderError | None = None) -> AsyncGenerator[Piece, None]:
@@ -38,7 +43,7 @@ async def test_an_end_without_a_finish_is_an_error_that_says_what_was_delivered(
     assert caught.value.retryable
 
 
-@pytest.mark.parametrize("reason", ["stop", "calls", "length"])
+@pytest.mark.parametrize("reason", ["stop", "calls"])
 async def test_an_empty_answer_is_a_fault_of_the_provider(reason: FinishReason) -> None:
     replies: list[list[Piece]] = [[], [TextPiece("")], [TextPiece(" \n")], [ReasoningPiece(" ")]]
     for pieces in replies:
@@ -58,6 +63,52 @@ async def test_reasoning_alone_with_a_normal_stop_is_the_answer() -> None:
 async def test_reasoning_that_was_cut_is_no_answer() -> None:
     pieces: list[Piece] = [ReasoningPiece("The answer "), FinishPiece("length")]
     assert await checked(*pieces) == pieces
+
+
+@pytest.mark.parametrize("pieces", [[], [TextPiece(" ")], [ReasoningPiece("")]])
+async def test_tokens_that_were_used_up_before_anything_came_are_no_reason_to_ask_again(pieces: list[Piece]) -> None:
+    with pytest.raises(BadReplyError, match=r"empty: the model used up its output tokens .*\(length\)") as caught:
+        await checked(*pieces, FinishPiece("length"))
+    assert not caught.value.retryable
+
+
+async def test_an_answer_that_cannot_be_used_is_read_to_its_end() -> None:
+    stream = whole("x", played(FinishPiece("length"), UsagePiece(Usage(output_tokens=64))))
+    assert await anext(stream) == FinishPiece("length")
+    assert await anext(stream) == UsagePiece(Usage(output_tokens=64))
+    with pytest.raises(BadReplyError, match="used up"):
+        await anext(stream)
+
+
+CUT: dict[str, tuple[Callable[[chat.Handler], Awaitable[AssistantMessage]], bytes]] = {
+    "chat": (
+        chat.answer,
+        chat.events(chat.chunk(role="assistant", content=""), chat.chunk("length"), chat.counted()),
+    ),
+    "responses": (
+        responses.answer,
+        responses.events(
+            responses.begun(),
+            responses.event(
+                "incomplete",
+                response=responses.response(status="incomplete", incomplete_details={"reason": "max_output_tokens"}),
+            ),
+        ),
+    ),
+    "anthropic": (anthropic.answer, anthropic.events(anthropic.start(), anthropic.end("max_tokens"))),
+    "gemini": (
+        gemini.answer,
+        gemini.events(gemini.chunk(finish="MAX_TOKENS", usage={"promptTokenCount": 9, "thoughtsTokenCount": 64})),
+    ),
+}
+
+
+@pytest.mark.parametrize("protocol", CUT)
+async def test_each_protocol_tells_of_a_limit_that_hidden_reasoning_used_up(protocol: str) -> None:
+    answer, stream = CUT[protocol]
+    with pytest.raises(BadReplyError, match="used up its output tokens") as caught:
+        await answer(chat.replying(stream))
+    assert not caught.value.retryable
 
 
 async def test_an_error_says_whether_a_part_was_delivered() -> None:
