@@ -19,9 +19,9 @@ async def confirmed(screen: Screen, what: str, *, yes: bool) -> bool:
         return True
     if not interactive():
         raise InvalidInputError(f"Nobody can be asked here whether to {what}: say it with --yes. Nothing was done.")
-    screen.ask((Span(f"\n{what[0].upper()}{what[1:]}? Type yes, then Enter: ", "strong"),))
     lines = Lines(sys.stdin.fileno())
     lines.forget()
+    screen.ask((Span(f"\n{what[0].upper()}{what[1:]}? Type yes, then Enter: ", "strong"),))
     line = await lines.next()
     if line is not None and line.strip().lower() in ("y", "yes"):
         return True

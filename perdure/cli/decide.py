@@ -72,7 +72,7 @@ async def decide_run(run_id: str, call_ids: Sequence[str], tool: str, decision: 
         told: Told | None = None
         for call_id in meant or [""]:
             call = waiting.get(call_id)
-            told = await give(session, run_id, decision.of(call_id, call, arguments), state)
+            told = await give(session, run_id, decision.of(call_id, call, arguments), state, screen)
             screen.write(_done(decision, "", call_id, call, arguments))
         _tell_remembered(screen, decision, state)
         tell_what_next(screen, run_id, told)
@@ -111,7 +111,7 @@ async def _decided(session: Session, item: Item, decision: Decision, screen: Scr
     assert call is not None
     try:
         state = await state_of(session, item.run_id)
-        told = await give(session, item.run_id, decision.of(call.call_id, call), state)
+        told = await give(session, item.run_id, decision.of(call.call_id, call), state, screen)
     except OrderRefusedError as error:
         screen.note(f"not {decision.done}: {item.run_id} {call.call_id}: {plain(str(error))}", "bad")
         return False

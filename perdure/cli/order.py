@@ -13,7 +13,7 @@ from perdure.brain.refuse import refusal
 from perdure.cli.hints import how_to_decide, how_to_serve
 from perdure.cli.lines import Span
 from perdure.cli.screen import Screen
-from perdure.cli.session import Session, actor, reaching, read_settings
+from perdure.cli.session import Session, actor, reaching, read_settings, said
 from perdure.cli.show import waiting_of
 from perdure.cli.text import plain
 from perdure.client.delivery import KEPT
@@ -38,8 +38,8 @@ async def answer(run_id: str, text: str, call_id: str) -> int:
     screen = Screen()
     async with reaching(read_settings(screen).settings, screen) as session:
         state = await state_of(session, run_id)
-        said = answers_in(text, call_id, state) if state else text
-        told = await give(session, run_id, Answer(answer=said, call_id=call_id, actor=actor()), state)
+        chosen = answers_in(text, call_id, state) if state else text
+        told = await give(session, run_id, Answer(answer=chosen, call_id=call_id, actor=actor()), state, screen)
         screen.write((Span(f"answered {run_id}{_ids(told)}\n"),))
         tell_what_next(screen, run_id, told)
     return 0
@@ -97,7 +97,7 @@ async def simple(run_id: str, order: Order, done: str) -> int:
     """Give one order and say ``done``."""
     screen = Screen()
     async with reaching(read_settings(screen).settings, screen) as session:
-        told = await give(session, run_id, order, await state_of(session, run_id))
+        told = await give(session, run_id, order, await state_of(session, run_id), screen)
         screen.write((Span(f"{done} {run_id}{_ids(told)}\n"),))
         tell_what_next(screen, run_id, told)
     return 0
@@ -108,13 +108,14 @@ async def state_of(session: Session, run_id: str) -> State | None:
     return (await session.client.history(run_id)).state
 
 
-async def give(session: Session, run_id: str, order: Order, state: State | None) -> Told:
+async def give(session: Session, run_id: str, order: Order, state: State | None, screen: Screen) -> Told:
     """Give the order unless the run would refuse it. Raises OrderRefusedError."""
     refused = refusal(state, order) if state else ""
     if refused:
         look = f"`perdure show {shlex.quote(run_id)}` shows where the run stands."
         raise OrderRefusedError(f"{refused}{_queued(order, state)} {look}")
-    return Told(order, await session.client.tell(run_id, order), state)
+    async with said(screen, "Waiting for the run's worker to take it …"):
+        return Told(order, await session.client.tell(run_id, order), state)
 
 
 def tell_what_next(screen: Screen, run_id: str, told: Told | None) -> None:
@@ -122,12 +123,12 @@ def tell_what_next(screen: Screen, run_id: str, told: Told | None) -> None:
     if told is None:
         return
     kept = told.receipt.reason == KEPT
-    said = told.receipt.reason
+    reason = told.receipt.reason
     if kept:
-        said = receipt_for(told.state, told.order).reason if told.state else ""
-    if said:
-        screen.note(plain(said), "alert")
-    if said and isinstance(told.order, Send) and told.state and (waits := waiting_of(told.state)):
+        reason = receipt_for(told.state, told.order).reason if told.state else ""
+    if reason:
+        screen.note(plain(reason), "alert")
+    if reason and isinstance(told.order, Send) and told.state and (waits := waiting_of(told.state)):
         screen.note(how_to_decide(run_id, waits), "plain")
     if kept:
         screen.note(f"{KEPT}\n{how_to_serve(run_id)}", "plain")

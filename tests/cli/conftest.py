@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from perdure.providers.catalogue import LOCAL_PROVIDERS
 from perdure.providers.scripted import Reply, ScriptedFailure
 from perdure.testing.script import save, script
 from tests.cli.programs import Home, Terminal
@@ -63,6 +65,13 @@ def serve(at_terminal: AtTerminal) -> Serve:
         return worker
 
     return start
+
+
+@pytest.fixture
+def alone(tmp_path: Path) -> Home:
+    """A home on a machine without a model server: whatever listens at their ports is not the test's affair."""
+    nowhere = {name: {"base_url": f"http://127.0.0.1:{free_port()}/v1"} for name in LOCAL_PROVIDERS}
+    return Home(tmp_path, {"PERDURE_PROVIDERS": json.dumps(nowhere)})
 
 
 @pytest.fixture

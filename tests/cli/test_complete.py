@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import shutil
+import subprocess
+
+import pytest
+
+from perdure.testing.script import asks, says
+from tests.cli.conftest import Left
+from tests.cli.programs import Home
+from tests.cli.test_start import failed
+
+BEFORE = {"bash": "_perdure_completion()", "zsh": "#compdef perdure", "fish": "function _perdure_completion"}
+
+
+def completed(home: Home, *words: str, **changes: str) -> list[str]:
+    """What a shell would offer for the last word."""
+    typed = {"COMP_WORDS": " ".join(["perdure", *words]), "COMP_CWORD": str(len(words))}
+    told = home.run(_PERDURE_COMPLETE="bash_complete", **typed, **changes)
+    assert (told.returncode, told.stderr) == (0, "")
+    return [line.partition(",")[2] for line in told.stdout.splitlines() if line]
+
+
+@pytest.mark.parametrize("shell", BEFORE)
+def test_a_shell_is_given_its_script(home: Home, shell: str) -> None:
+    told = home.run("completion", shell)
+
+    assert told.returncode == 0
+    assert told.stdout.startswith(BEFORE[shell])
+    assert "_PERDURE_COMPLETE" in told.stdout
+
+
+def test_the_script_for_bash_is_one(home: Home) -> None:
+    bash = shutil.which("bash")
+    assert bash
+
+    script = home.run("completion", "bash").stdout
+
+    subprocess.run([bash, "-n"], input=script, text=True, check=True, timeout=60)
+
+
+def test_another_shell_is_refused(home: Home) -> None:
+    failed(home.run("completion", "tcsh"), 2, "tcsh")
+
+
+def test_commands_are_completed(home: Home) -> None:
+    assert completed(home, "ap") == ["approve"]
+    assert {"run", "inbox", "completion"} <= set(completed(home, ""))
+    assert completed(home, "models", "ch") == ["check"]
+
+
+def test_ids_of_runs_are_completed_from_the_server(home: Home, left: Left) -> None:
+    run_id = left(asks("ask_human", question="Which?"), says("Done."))
+
+    assert completed(home, "approve", run_id[:-2]) == [run_id]
+    assert run_id in completed(home, "show", "run-")
+
+
+def test_without_a_server_nothing_is_completed_and_nothing_said(home: Home, lonely: Home) -> None:
+    assert completed(home, "show", "run-", PERDURE_ADDRESS="127.0.0.1:1") == []
+    assert completed(home, "show", "run-", PERDURE_ADDRESS="nonsense") == []
+    assert completed(lonely, "show", "run-") == []
+    assert not (lonely.path / "data").exists()

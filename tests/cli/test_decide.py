@@ -1,0 +1,171 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from perdure.testing.script import asks, says, together
+from tests.cli.conftest import AtTerminal, Left, Serve
+from tests.cli.programs import Home
+from tests.cli.test_order import told
+from tests.cli.test_start import failed
+from tests.servers import unique
+
+WRITE = asks("write_file", path="out.txt", content="text")
+OTHER = asks("write_file", path="other.txt", content="text")
+RISKY = asks("execute_command", command="sudo rm -rf build")
+CHANGED = {"path": "changed.txt", "content": "text"}
+
+
+def editor(folder: Path, written: str) -> str:
+    """An editor that a person uses to write this."""
+    (folder / "written.txt").write_text(written)
+    program = folder / "editor.sh"
+    program.write_text(f'#!/bin/sh\ncp "$1" {folder}/shown.json\ncp {folder}/written.txt "$1"\n')
+    program.chmod(0o755)
+    return str(program)
+
+
+def status(home: Home, run_id: str) -> str:
+    return str(json.loads(home.run("show", run_id, "--json").stdout)["status"])
+
+
+def test_arguments_changed_in_an_editor_are_what_runs(home: Home, left: Left, serve: Serve) -> None:
+    run_id = left(WRITE, says("Done."))
+    serve()
+
+    approved = home.run("approve", run_id, "--edit", EDITOR=editor(home.path, json.dumps(CHANGED)))
+    followed = home.run("follow", run_id)
+
+    told(approved, 'approved t1s1c1 write_file {"path": "changed.txt"')
+    assert json.loads((home.path / "shown.json").read_text()) == {"path": "out.txt", "content": "text"}
+    assert followed.returncode == 0, followed
+    assert (home.path / "changed.txt").exists()
+    assert not (home.path / "out.txt").exists()
+
+
+def test_arguments_can_be_given_on_the_command_line(home: Home, left: Left, serve: Serve) -> None:
+    run_id = left(together(WRITE, OTHER), says("Done."))
+    serve()
+
+    told(home.run("approve", run_id, "t1s1c2", "--arguments", json.dumps(CHANGED)), "approved t1s1c2")
+    told(home.run("deny", run_id, "--tool", "write_file"), "denied t1s1c1")
+    home.run("follow", run_id)
+
+    assert (home.path / "changed.txt").exists()
+    assert not (home.path / "other.txt").exists()
+
+
+def test_what_cannot_be_used_as_arguments_approves_nothing(home: Home, left: Left) -> None:
+    run_id = left(together(WRITE, OTHER), says("Done."))
+    one = ("approve", run_id, "t1s1c1")
+
+    failed(home.run("approve", run_id, "--edit", EDITOR="true"), 2, "one call at a time", "t1s1c1, t1s1c2")
+    failed(home.run(*one, "--arguments", "{"), 2, "line 1, column 2", "Nothing was approved")
+    failed(home.run(*one, "--arguments", '{"path": 3}'), 2, "$.content: is missing", "Nothing was approved")
+    failed(home.run(*one, "--edit", EDITOR=editor(home.path, "no json")), 2, "no JSON", "Nothing was approved")
+    failed(home.run(*one, "--edit", EDITOR="true"), 2, "Nothing was changed")
+    failed(home.run(*one, "--edit", EDITOR="false"), 2, "Editing failed")
+    failed(home.run(*one, "--edit", EDITOR="", VISUAL=""), 2, "no terminal", "--arguments")
+    failed(home.run("approve", run_id, "t9s9c9", "--arguments", "{}"), 2, "There is no call t9s9c9", "perdure show")
+
+    assert status(home, run_id) == "waiting_approval"
+
+
+def test_at_a_terminal_the_editor_opens_again_with_what_was_written(
+    home: Home, left: Left, at_terminal: AtTerminal
+) -> None:
+    run_id = left(WRITE, says("Done."))
+    terminal = at_terminal("approve", run_id, "--edit", EDITOR=editor(home.path, '{"path": 3}'))
+
+    terminal.until("$.content: is missing")
+    terminal.until("Enter opens the editor again, Ctrl-D leaves the call waiting: ")
+    editor(home.path, json.dumps(CHANGED))
+    terminal.type("")
+    terminal.until("approved t1s1c1 write_file")
+
+    assert terminal.wait() == 0
+    assert json.loads((home.path / "shown.json").read_text()) == {"path": 3}
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (["x", "--edit", "--arguments", "{}"], "give one of them"),
+        (["x", "--for", "2h"], "add --remember"),
+        (["x", "--any-arguments"], "add --remember"),
+        (["x", "--remember", "run", "--for", "soon"], "'soon' is no time"),
+        (["x", "--remember", "everybody"], "--remember"),
+        (["x", "--all"], "not both"),
+        (["x", "--agent", "clerk"], "goes with --all"),
+        (["x", "t1s1c1", "--tool", "publish"], "leave it out"),
+        (["--all", "--edit"], "one at a time"),
+        ([], "Which run?"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(home: Home, options: list[str], why: str) -> None:
+    failed(home.run("approve", *options), 2, why, "--help")
+
+
+def test_a_tool_that_nothing_waits_for_is_said(home: Home, left: Left) -> None:
+    run_id = left(WRITE, says("Done."))
+
+    failed(home.run("approve", run_id, "--tool", "publish"), 2, "No call of the tool 'publish' waits")
+
+
+def test_the_calls_of_an_agent_are_approved_in_a_heap_but_for_what_a_safety_rule_asks(
+    home: Home, left: Left, serve: Serve
+) -> None:
+    agent = unique("clerk")
+    first = left(together(WRITE, RISKY), says("Done."), agent=agent)
+    second = left(OTHER, says("Done."), agent=agent)
+    serve()
+    heap = ("approve", "--all", "--agent", agent, "--tool", "write_file")
+
+    failed(home.run(*heap), 2, "approve these 2 calls", "--yes", "Nothing was done")
+    approved = home.run("approve", "--all", "--agent", agent, "--yes")
+    again = home.run("approve", "--all", "--agent", agent, "--yes")
+    denied = home.run("deny", "--all", "--agent", agent, "--yes", "--reason", "too dangerous")
+
+    told(approved, f"approved {first} t1s1c1 write_file", f"approved {second} t1s1c1 write_file")
+    assert f"left waiting: {first} t1s1c2 must be approved by its name" in approved.stderr
+    told(again, f"left waiting: {first} t1s1c2", f"No call waits of the agent {agent}")
+    told(denied, f"denied {first} t1s1c2 execute_command")
+    assert "too dangerous" in home.run("follow", first).stdout
+    assert home.run("follow", second).returncode == 0
+
+
+def test_a_heap_is_shown_and_confirmed_by_the_word_yes(left: Left, at_terminal: AtTerminal, home: Home) -> None:
+    agent = unique("clerk")
+    run_id = left(WRITE, says("Done."), agent=agent)
+
+    for answer, code, said in (("", 1, "Nothing was done."), ("yes", 0, f"approved {run_id} t1s1c1")):
+        terminal = at_terminal("approve", "--all", "--agent", agent)
+        terminal.until("path: out.txt")
+        terminal.until("Approve this call? Type yes, then Enter: ")
+        terminal.type(answer)
+        terminal.until(said)
+        assert terminal.wait() == code
+
+
+def test_an_approval_is_remembered_for_the_run_for_a_while(home: Home, left: Left, serve: Serve) -> None:
+    run_id = left(WRITE, OTHER, says("Done."))
+    serve()
+
+    approved = home.run("approve", run_id, "--remember", "run", "--for", "2h", "--any-arguments")
+    followed = home.run("follow", run_id)
+    listed = home.run("grants", "--run", run_id)
+
+    told(approved, f"Remembered for the run {run_id} whatever the arguments, for 2 h", f"perdure grants --run {run_id}")
+    assert followed.returncode == 0, followed
+    assert (home.path / "other.txt").exists()
+    assert f"{run_id}/g1" in listed.stdout
+    assert "in 1 h 59 min" in listed.stdout
+
+
+def test_what_always_asks_is_not_remembered(home: Home, left: Left) -> None:
+    run_id = left(RISKY, says("Done."))
+
+    failed(home.run("approve", run_id, "--remember", "run"), 2, "cannot be remembered")
+    assert status(home, run_id) == "waiting_approval"

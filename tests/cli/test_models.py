@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import json
+
+from perdure.cli.models import standing
+from perdure.providers.catalogue import CATALOGUE
+from tests.cli.programs import Home
+
+SECRET = "sk-" + "a" * 40
+
+
+def rows(alone: Home, **changes: str) -> dict[str, dict[str, object]]:
+    told = alone.run("models", "--json", **changes)
+    assert told.returncode == 0, told
+    return {row["provider"]: row for row in map(json.loads, told.stdout.splitlines())}
+
+
+def test_a_provider_is_ready_when_its_key_is_set_and_the_key_is_not_shown(alone: Home) -> None:
+    told = alone.run("models", OPENAI_API_KEY=SECRET)
+
+    lines = told.stdout.splitlines()
+    assert lines[1].split()[:2] == ["ready", "openai"]
+    assert "OPENAI_API_KEY is set" in lines[1]
+    assert any(line.split()[:4] == ["-", "anthropic", "set", "ANTHROPIC_API_KEY"] for line in lines)
+    assert "default  openai:gpt-5-mini (OPENAI_API_KEY is set)" in lines
+    assert SECRET not in told.stdout + told.stderr
+
+
+def test_without_a_key_the_demo_is_the_default_and_says_why(alone: Home) -> None:
+    told = alone.run("models")
+
+    assert "default  demo:demo (no key is set and no model server answers on this machine)" in told.stdout
+    assert rows(alone)["ollama"]["status"] == "does not answer"
+
+
+def test_the_setting_is_the_default(alone: Home) -> None:
+    told = alone.run("models", PERDURE_MODEL="groq:some-model")
+
+    assert "default  groq:some-model (the setting `model`)" in told.stdout
+
+
+def test_a_server_that_answers_is_ready_and_counts_its_models() -> None:
+    assert standing(CATALOGUE["ollama"], {}, ("qwen3", "llama")) == (True, "answers, 2 models")
+
+
+def test_an_error_about_a_model_names_the_command_that_lists_them(alone: Home) -> None:
+    assert "`perdure models`" in alone.run("run", "task", "--model", "openai:x").stderr
+    assert "`perdure models`" in alone.run("run", "task", "--model", "unheard:x").stderr

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from perdure.cli.stop import is_of
+from perdure.testing.script import asks, says
+from tests.cli.conftest import AtTerminal, Left, Serve
+from tests.cli.programs import Home
+from tests.cli.test_start import failed
+from tests.servers import binary, unique
+
+WRITE = asks("write_file", path="out.txt", content="text")
+
+
+def test_every_run_of_the_agent_is_canceled_and_shown_and_no_other(home: Home, left: Left, serve: Serve) -> None:
+    agent = unique("clerk")
+    first, second = (left(WRITE, says("Done."), agent=agent) for _ in range(2))
+    other = left(WRITE, says("Done."), agent=unique("other"))
+    serve()
+
+    stopped = home.run("stop", "--agent", agent, "--all", "--yes", "--reason", "wrong folder")
+
+    assert stopped.returncode == 0, stopped
+    assert f"canceled {first}\n" in stopped.stdout
+    assert f"canceled {second}\n" in stopped.stdout
+    assert other not in stopped.stdout
+    assert f"2 runs of the agent {agent} asked to cancel" in stopped.stderr
+    for run_id in (first, second):
+        assert f"run {run_id} is canceled" in home.run("follow", run_id).stderr
+    assert "waiting_approval" in home.run("show", other).stdout
+    assert home.run("stop", "--agent", agent, "--all").stderr == f"No run of the agent {agent} goes on.\n"
+
+
+def test_a_run_that_no_worker_has_taken_up_is_stopped_too(home: Home, dev_server: str, task_queue: str) -> None:
+    agent, run_id = unique("clerk"), unique("run")
+    given = f'{{"message": "Hello", "agent": "{agent}"}}'
+    start = ["workflow", "start", "--type", "AgentRun", "-w", run_id, "--task-queue", task_queue, "--input", given]
+    subprocess.run([binary("temporal"), *start, "--address", dev_server], check=True, capture_output=True, timeout=60)
+
+    stopped = home.run("stop", "--agent", agent, "--all", "--yes")
+
+    assert f"canceled {run_id}\n" in stopped.stdout
+
+
+def test_nothing_is_stopped_before_a_yes(home: Home, left: Left, at_terminal: AtTerminal) -> None:
+    agent = unique("clerk")
+    run_id = left(WRITE, says("Done."), agent=agent)
+
+    refused = home.run("stop", "--agent", agent, "--all")
+    terminal = at_terminal("stop", "--agent", agent, "--all")
+    terminal.until(run_id)
+    terminal.until(f"Cancel 1 run of the agent {agent} now? Type yes, then Enter: ")
+    terminal.type("maybe")
+    terminal.until("Nothing was done.")
+
+    assert terminal.wait() == 1
+    assert (refused.returncode, refused.stdout.startswith(run_id)) == (2, True)
+    assert "--yes" in refused.stderr
+    assert "waiting_approval" in home.run("show", run_id).stdout
+
+
+def test_stopping_needs_the_word_all(home: Home) -> None:
+    failed(home.run("stop", "--agent", "clerk"), 2, "--all", "perdure cancel RUN_ID")
+
+
+@pytest.mark.parametrize(
+    ("said", "agent", "same"),
+    [("clerk", "clerk", True), ("clerk", "clerks", False), ("", "clerk", False), ("a" * 255, "a" * 300, True)],
+)
+def test_a_name_that_the_server_cut_is_still_known(said: str, agent: str, same: bool) -> None:
+    assert is_of(said, agent) is same
