@@ -26,7 +26,7 @@ from perdure.contracts.outcomes import (
 )
 from perdure.contracts.requests import Order, RunRequest
 from perdure.contracts.state import State, Turn
-from tests.brain.agents import IDLE, START, an_agent, reply, verdict
+from tests.brain.agents import IDLE, START, a_call, an_agent, reply, verdict
 
 Instructions = tuple[Instruction, ...]
 
@@ -169,3 +169,17 @@ def asked(instructions: Instructions) -> list[CallModel]:
 
 def kinds(instructions: Instructions) -> list[str]:
     return [instruction.kind for instruction in instructions]
+
+
+def a_run_that_asks(*rules: ApprovalRule, user: str = "", agent: FrozenAgent | None = None) -> Led:
+    """A run with one waiting call of `write` for each rule, each of another path."""
+    run = Led(RunRequest(message="Do it.", user=user))
+    run.resolved(agent)
+    run.replied(*(a_call("write", path=f"{name}.md") for name in "abcde"[: len(rules)]))
+    run.ruled(*(run.ruling(f"t1s1c{i}", "ask", approval=rule) for i, rule in enumerate(rules, start=1)))
+    return run
+
+
+def statuses(run: Led) -> list[str]:
+    """Where the calls of the open batch stand, in order."""
+    return [call.status for call in run.turn.batch]
