@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import itertools
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -44,6 +47,28 @@ def test_every_command_teaches_by_an_example(name: str) -> None:
 
     assert f"perdure {name}" in text
     assert "Example" in text
+
+
+def examples() -> list[str]:
+    """Every example that the help of a command gives."""
+    texts = [command(name).help or "" for name in COMMANDS]
+    for name in ("grants", "models", "policy"):
+        group = command(name)
+        assert isinstance(group, click.Group)
+        texts += [each.help or "" for each in group.commands.values()]
+    return [line.strip() for text in texts for line in text.splitlines() if re.match(r"\s+(\S+=\S+ )?perdure ", line)]
+
+
+@pytest.mark.parametrize("example", examples())
+def test_every_example_of_a_help_text_can_be_typed(example: str) -> None:
+    words = shlex.split(re.sub(r"^\S+=\S+ ", "", example))
+    typed = itertools.takewhile(lambda word: word not in ("|", "<", ">"), words)
+    _, name, *arguments = typed
+    found = command(name)
+    if isinstance(found, click.Group) and arguments and arguments[0] in found.commands:
+        found, arguments = found.commands[arguments[0]], arguments[1:]
+
+    found.make_context(name, arguments)
 
 
 def test_every_command_is_listed(home: Home) -> None:
