@@ -1,10 +1,9 @@
-"""Views of a state: what queries, the Temporal UI and the result of a run show of it."""
+"""Views of a state: what queries and the result of a run show of it. What the Temporal UI shows is in `details`."""
 
 from __future__ import annotations
 
 from perdure.contracts.approvals import OpenRequests
 from perdure.contracts.state import RunOutput, RunSummary, State, TranscriptPage
-from perdure.contracts.usage import NANO
 
 PAGE_BYTES = 256 * 1024
 """Bytes of messages on one transcript page, beyond which no further message joins it.
@@ -73,18 +72,3 @@ def transcript_page(state: State, start: int) -> TranscriptPage:
         messages=state.messages[start:end],
         agent=state.agent if start == 0 else None,
     )
-
-
-def details(state: State) -> str:
-    """What the Temporal UI shows of the run (Markdown): what is awaited, where it stands, and what it took."""
-    lines = [f"**{state.status}**"]
-    if state.turn:
-        lines[0] += f" · turn {state.turn.number}, step {state.turn.step}"
-    for request in state.requests:
-        lines += [f"- approve or deny `{call.call_id}`: {call.tool} ({call.verdict.rule})" for call in request.calls]
-    lines += [f"- answer `{question.call_id}`: {question.text[:200]}" for question in state.questions]
-    lines += [f"- {len(state.inbox)} message(s) queued"] if state.inbox and state.turn else []
-    dollars = state.cost.nano_dollars / NANO
-    priced = f"${dollars:.4f}" + (f" + {state.cost.unpriced} call(s) of unknown price" if state.cost.unpriced else "")
-    lines.append(f"{state.usage.total_tokens} tokens, {priced}, {state.steps} model call(s)")
-    return "\n".join(lines)

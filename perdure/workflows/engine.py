@@ -233,7 +233,8 @@ class Engine:
 
     async def _ring(self, at: datetime) -> None:
         try:
-            await workflow.sleep(max(0.0, (at - workflow.now()).total_seconds()))
+            pause = max(0.0, (at - workflow.now()).total_seconds())
+            await workflow.sleep(pause, summary=f"{self.state.status} until {at:%Y-%m-%d %H:%M} UTC at most")
         except asyncio.CancelledError:
             return
         self._alarm = self._alarm_at = None

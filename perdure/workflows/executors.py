@@ -102,6 +102,7 @@ def authorize(state: State, instruction: AuthorizeCalls) -> ActivityHandle[RawVa
         result_type=RawValue,
         start_to_close_timeout=LOCAL_DEADLINE,
         retry_policy=RetryPolicy(maximum_attempts=5),
+        summary=_judged_calls(state, instruction),
     )
 
 
@@ -110,6 +111,12 @@ def _judging_id(state: State, instruction: AuthorizeCalls) -> str:
     assert state.turn is not None
     rounds = [call.round for call in state.turn.batch if call.call_id in instruction.call_ids]
     return f"{','.join(instruction.call_ids)}#{max(rounds, default=0) + 1}"
+
+
+def _judged_calls(state: State, instruction: AuthorizeCalls) -> str:
+    assert state.turn is not None
+    judged = [call for call in state.turn.batch if call.call_id in instruction.call_ids]
+    return _glance(", ".join(f"{call.call_id} {call.part.tool}" for call in judged))
 
 
 async def judged_outcome(state: State, instruction: AuthorizeCalls, handle: ActivityHandle[RawValue]) -> AnyOutcome:

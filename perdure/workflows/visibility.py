@@ -9,8 +9,8 @@ from __future__ import annotations
 from temporalio import workflow
 from temporalio.common import SearchAttributeKey
 
+from perdure.brain.details import details
 from perdure.brain.ending import ended
-from perdure.brain.views import details
 from perdure.contracts.names import AGENT_ATTRIBUTE, STATUS_ATTRIBUTE, USER_ATTRIBUTE
 from perdure.contracts.state import State
 
@@ -46,7 +46,8 @@ class Visibility:
                 updates += [_USER.value_set(_keyword(state.request.user))] if state.request.user else []
             workflow.upsert_search_attributes(updates)
         if state.status != "running" and not ended(state):
-            workflow.upsert_memo({MEMO: text})
+            # The memo stays when the run goes on, so it says when it was true.
+            workflow.upsert_memo({MEMO: f"{text}\n\nas of {workflow.now():%Y-%m-%d %H:%M} UTC"})
 
 
 def _keyword(text: str) -> str:

@@ -1,11 +1,10 @@
 from __future__ import annotations
 
 from perdure.brain.transcript import append
-from perdure.brain.views import PAGE_BYTES, details, open_requests, output, summary, transcript_page
+from perdure.brain.views import PAGE_BYTES, open_requests, output, summary, transcript_page
 from perdure.contracts.digests import START, extend_digest
-from perdure.contracts.requests import Approve, RunRequest, Send
+from perdure.contracts.requests import RunRequest, Send
 from perdure.contracts.state import State
-from perdure.contracts.usage import Cost, Usage
 from tests.brain.agents import a_call, reply
 from tests.brain.runs import Led
 
@@ -83,19 +82,3 @@ def test_open_requests_are_what_waits_for_people() -> None:
 
     assert [call.call_id for request in waiting.requests for call in request.calls] == ["t1s1c1"]
     assert [question.text for question in waiting.questions] == ["Which?"]
-
-
-def test_the_details_say_what_is_awaited_and_what_it_took() -> None:
-    run = Led()
-    run.resolved()
-    run.replied(a_call("write"), a_call("write"))
-    run.judged(t1s1c1="ask", t1s1c2="ask")
-    run.told(Approve(call_id="t1s1c1"))
-    spent = {"usage": Usage(input_tokens=1_000, output_tokens=200), "cost": Cost(nano_dollars=12_300_000, unpriced=1)}
-
-    text = details(run.state.model_copy(update=spent))
-
-    assert "waiting_approval" in text
-    assert "`t1s1c2`" in text
-    assert "`t1s1c1`" not in text
-    assert "1200 tokens, $0.0123 + 1 call(s) of unknown price, 1 model call(s)" in text
