@@ -1,0 +1,172 @@
+"""Model calls that go wrong, over HTTP and on a real server: what is asked again, when, and what is told at once."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from typing import Any
+
+import pytest
+from temporalio.api.workflow.v1 import PendingActivityInfo
+
+from perdure import RunFailedError, RunRequest
+from perdure.contracts.messages import AssistantMessage
+from tests.server.stage import Stage, worker_here
+from tests.server.vendor import Answer, Vendor, chat, error, vendor
+
+
+@asynccontextmanager
+async def asking(stage: Stage, at: Vendor, dev_server: str, *, protocol: Any = "openai-chat", **settings: Any) -> Any:
+    """A worker whose models are the vendor's, for the time of the block."""
+    async with worker_here(
+        dev_server, stage.task_queue, stage.folder, providers=at.endpoint(protocol, "compatible"), **settings
+    ) as worker:
+        yield worker
+
+
+async def begun(stage: Stage, model: str = "vendor:m", **wishes: Any) -> str:
+    return await stage.client.start(RunRequest(message="Hi", model=model, workspace=str(stage.folder), **wishes))
+
+
+async def waiting_call(stage: Stage, run_id: str) -> PendingActivityInfo:
+    """The model call of the run, as the server holds it between two attempts."""
+    await stage.until_kind(run_id, "retrying")
+    described = await stage.temporal.get_workflow_handle(run_id).describe()
+    (pending,) = described.raw_description.pending_activities
+    return pending
+
+
+SLACK = 0.001
+"""The server keeps the wait to some microseconds."""
+
+
+def in_a_minute() -> str:
+    return format_datetime(datetime.now(UTC) + timedelta(seconds=60), usegmt=True)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "answer", "seconds"),
+    [
+        ("openai-chat", error(429, "slow down", {"retry-after": "77"}), (77, 77)),
+        ("openai-chat", error(429, "slow down", {"retry-after": "33.5"}), (33.5, 33.5)),
+        ("openai-chat", error(429, "slow down", {"retry-after-ms": "41500"}), (41.5, 41.5)),
+        ("openai-chat", error(429, "slow down", {"retry-after": "in a minute"}), (50, 60)),
+        ("openai-chat", error(503, "busy", {"retry-after": "25"}), (25, 25)),
+        ("anthropic", error(529, "busy", {"retry-after": "26"}, type="overloaded_error"), (26, 26)),
+        (
+            "gemini",
+            error(
+                429,
+                "slow down",
+                code=429,
+                status="RESOURCE_EXHAUSTED",
+                details=[{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34.4s"}],
+            ),
+            (34.4, 34.4),
+        ),
+    ],
+)
+async def test_a_provider_is_asked_again_when_it_says(
+    stage_without_worker: Stage, dev_server: str, protocol: str, answer: Answer, seconds: tuple[float, float]
+) -> None:
+    stage = stage_without_worker
+    if answer.headers.get("retry-after") == "in a minute":
+        answer = error(429, "slow down", {"retry-after": in_a_minute()})
+    async with vendor(answer) as at, asking(stage, at, dev_server, protocol=protocol):
+        run_id = await begun(stage)
+        pending = await waiting_call(stage, run_id)
+        waits = pending.current_retry_interval.ToTimedelta().total_seconds()
+        planned = pending.next_attempt_schedule_time.ToDatetime() - pending.last_attempt_complete_time.ToDatetime()
+        assert seconds[0] - SLACK <= waits <= seconds[1] + SLACK
+        assert planned.total_seconds() == pytest.approx(waits, abs=1)
+        assert len(at.asked) == 1
+        await stage.client.cancel(run_id)
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "kind"),
+    [
+        (400, "", "bad_request"),
+        (401, "", "authentication"),
+        (400, "context_length_exceeded", "context_too_long"),
+        (402, "", "quota"),
+    ],
+)
+async def test_what_waiting_does_not_mend_is_asked_once_and_told(
+    stage_without_worker: Stage, dev_server: str, status: int, code: str, kind: str
+) -> None:
+    stage = stage_without_worker
+    async with vendor(error(status, "No.", code=code)) as at, asking(stage, at, dev_server):
+        run_id = await begun(stage)
+        with pytest.raises(RunFailedError) as caught:
+            await stage.client.output(run_id)
+        assert (caught.value.cause.kind, caught.value.cause.status) == (kind, status)
+        assert len(at.asked) == 1
+
+
+@pytest.mark.parametrize(
+    "trouble", [error(503, "busy"), error(529, "busy"), error(429, "slow down", {"retry-after": "0"}), chat("")]
+)
+async def test_a_passing_trouble_or_an_empty_answer_is_asked_about_again(
+    stage_without_worker: Stage, dev_server: str, trouble: Answer
+) -> None:
+    stage = stage_without_worker
+    async with vendor(trouble, chat("Here.")) as at, asking(stage, at, dev_server):
+        run_id = await begun(stage)
+        assert (await stage.client.output(run_id)).output == "Here."
+        assert len(at.asked) == 2
+        message = (await stage.client.transcript(run_id))[-1]
+        assert isinstance(message, AssistantMessage)
+        assert (message.attempt, message.usage.requests) == (2, 2)
+
+
+@pytest.mark.parametrize("answer", [chat("", finish="length"), chat("", finish="length", reasoning="Let me see")])
+async def test_an_answer_that_thinking_used_up_is_asked_for_once_and_told(
+    stage_without_worker: Stage, dev_server: str, answer: Answer
+) -> None:
+    stage = stage_without_worker
+    async with vendor(answer) as at, asking(stage, at, dev_server):
+        run_id = await begun(stage)
+        with pytest.raises(RunFailedError, match="used up its output tokens before it wrote anything"):
+            await stage.client.output(run_id)
+        assert len(at.asked) == 1
+
+
+async def test_a_provider_that_hangs_is_left_at_once_when_the_turn_is_interrupted(
+    stage_without_worker: Stage, dev_server: str
+) -> None:
+    stage = stage_without_worker
+    async with vendor(Answer(silent=True), chat("Back.")) as at, asking(stage, at, dev_server):
+        run_id = await begun(stage, conversation=True)
+        async with asyncio.timeout(20):
+            await at.reached.wait()
+        stopped = time.monotonic()
+        await stage.client.interrupt(run_id, reason="too slow")
+        ended = await stage.until_kind(run_id, "turn_ended")
+        took = time.monotonic() - stopped
+        assert ended.kind == "turn_ended"
+        assert (ended.end, took < 2) == ("interrupted", True), took
+        async with asyncio.timeout(10):
+            await at.hung_up.wait()
+        await stage.client.send(run_id, "Are you there?")
+        await stage.until(run_id, lambda event: event.kind == "model_answered" and event.message.text == "Back.")
+        await stage.client.close(run_id)
+
+
+async def test_an_attempt_that_passes_the_deadline_is_ended_and_another_follows(
+    stage_without_worker: Stage, dev_server: str
+) -> None:
+    stage = stage_without_worker
+    deadline = timedelta(seconds=1)
+    async with (
+        vendor(Answer(silent=True), chat("Late.")) as at,
+        asking(stage, at, dev_server, model_deadline=deadline),
+    ):
+        run_id = await begun(stage)
+        assert (await stage.client.output(run_id)).output == "Late."
+        assert len(at.asked) == 2
+        async with asyncio.timeout(10):
+            await at.hung_up.wait()
