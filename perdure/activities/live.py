@@ -19,6 +19,7 @@ from perdure.providers.stream import (
     CallPiece,
     FinishPiece,
     HostedPiece,
+    ImagePiece,
     OpaquePiece,
     Piece,
     ReasoningPiece,
@@ -106,7 +107,7 @@ class Attempt:
                 self._reasoning.add(text)
             case UsagePiece():
                 pass
-            case StartPiece() | CallPiece() | OpaquePiece() | HostedPiece() | FinishPiece():
+            case StartPiece() | CallPiece() | OpaquePiece() | HostedPiece() | ImagePiece() | FinishPiece():
                 return False
             case _:
                 assert_never(piece)

@@ -8,7 +8,7 @@ feedback instead of running on half of them.
 from __future__ import annotations
 
 from perdure.brain.results import ARGUMENT_BYTES
-from perdure.contracts.messages import AssistantMessage, AssistantPart, CallPart
+from perdure.contracts.messages import AssistantMessage, AssistantPart, CallPart, TextPart
 
 REPLY_BYTES = 1_500 * 1024
 """Bytes of a reply's JSON at most."""
@@ -23,6 +23,8 @@ def bounded_reply(message: AssistantMessage) -> AssistantMessage:
         return message
     parts = tuple(_without_large_arguments(part) for part in message.parts)
     message = message.model_copy(update={"parts": parts})
+    if _size(message) > REPLY_BYTES:
+        message = message.model_copy(update={"parts": tuple(map(_without_image, parts))})
     excess = _size(message) - REPLY_BYTES
     return message if excess <= 0 else _shortened(message, excess)
 
@@ -35,6 +37,12 @@ def _without_large_arguments(part: AssistantPart) -> AssistantPart:
         return part
     note = f"{part.arguments_text[:KEPT_ARGUMENTS]} … [{size} bytes of arguments, at most {ARGUMENT_BYTES}]"
     return part.model_copy(update={"arguments": None, "arguments_text": note})
+
+
+def _without_image(part: AssistantPart) -> AssistantPart:
+    if part.kind != "image" or part.data is None:
+        return part
+    return TextPart(text=f"[An image of {len(part.data)} bytes ({part.media_type}), more than a run can record.]")
 
 
 def _shortened(message: AssistantMessage, excess: int) -> AssistantMessage:

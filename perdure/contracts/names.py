@@ -11,7 +11,14 @@ AUTHORIZE = "authorize"
 RECALL = "recall"
 REMEMBER_GRANT = "remember_grant"
 NOTIFY = "notify"
-RESERVED_ACTIVITIES = frozenset({RESOLVE_AGENT, CALL_MODEL, AUTHORIZE, RECALL, REMEMBER_GRANT, NOTIFY})
+GENERATE_OBJECT = "generate_object"
+EMBED = "embed"
+GENERATE_IMAGE = "generate_image"
+GENERATE_SPEECH = "generate_speech"
+TRANSCRIBE = "transcribe"
+GENERATE_VIDEO = "generate_video"
+GENERATING = (GENERATE_OBJECT, EMBED, GENERATE_IMAGE, GENERATE_SPEECH, TRANSCRIBE, GENERATE_VIDEO)
+RESERVED_ACTIVITIES = frozenset({RESOLVE_AGENT, CALL_MODEL, AUTHORIZE, RECALL, REMEMBER_GRANT, NOTIFY, *GENERATING})
 
 # Updates and their signal twins share a name: the update answers with a receipt, the signal is sent and forgotten.
 SEND = "send"

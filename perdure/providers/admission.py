@@ -8,8 +8,12 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Iterator, Mapping
+from typing import get_args
+
+from pydantic import JsonValue
 
 from perdure.contracts.errors import KeyMissingError, UnsupportedCapabilityError
+from perdure.contracts.generation import Way
 from perdure.contracts.messages import UserPart
 from perdure.contracts.prompts import ModelRequest
 from perdure.contracts.tools import HostedTool
@@ -18,6 +22,9 @@ from perdure.providers.catalogue import Endpoint, ProviderSettings, WireProtocol
 from perdure.providers.chat_encoding import is_text
 from perdure.providers.dialects import Dialect
 from perdure.providers.schemas import for_anthropic, for_gemini, for_openai
+
+MOST_NAMED = 8
+"""Patterns of models at most that an error names."""
 
 _MEDIA: Mapping[str, Capability] = {"image": "images", "audio": "audio", "file": "files"}
 
@@ -69,14 +76,19 @@ class Admission:
                 raise self.lacking(request.model, need)
         for tool in request.hosted:
             self._check_hosted(request.model, tool, known)
-        beside = "schema_with_tools" in known.lacks and bool(request.tools or request.hosted)
-        native = request.output_schema is not None and "schema" in known.has and not beside and self._fits(request)
         return request.model_copy(
             update={
-                "output_schema": request.output_schema if native else None,
+                "output_schema": request.output_schema if self._holds(request, known) else None,
                 "temperature": None if "temperature" in known.lacks else request.temperature,
             }
         )
+
+    def way(self, request: ModelRequest) -> Way:
+        """The best way to an object that fits the request's schema."""
+        known = self.known(request.model)
+        if self._holds(request, known):
+            return "schema"
+        return "tool" if "tools" in known.has else "text"
 
     def dialect(self, model: str) -> Dialect:
         """How the endpoint is spoken to about ``model``."""
@@ -114,8 +126,13 @@ class Admission:
                     model, f"{bound} of {tool.name}", (), "Its provider has no such bound."
                 )
 
-    def _fits(self, request: ModelRequest) -> bool:
-        schema = request.output_schema or {}
+    def _holds(self, request: ModelRequest, known: Capabilities) -> bool:
+        """Whether the server can be made to hold the answer to the schema."""
+        beside = "schema_with_tools" in known.lacks and bool(request.tools or request.hosted)
+        schema = request.output_schema
+        return schema is not None and "schema" in known.has and not beside and self._fits(schema)
+
+    def _fits(self, schema: dict[str, JsonValue]) -> bool:
         match self._endpoint.protocol:
             case "openai-chat":
                 return for_openai(schema) is not None
@@ -129,18 +146,30 @@ class Admission:
 
 
 def having_it(
-    capability: Capability, settings: ProviderSettings, environ: Mapping[str, str], most: int = 8
+    capability: Capability,
+    settings: ProviderSettings,
+    environ: Mapping[str, str],
+    *,
+    protocols: tuple[WireProtocol, ...] = get_args(WireProtocol),
 ) -> tuple[str, ...]:
-    """Models that have ``capability``, as patterns: those of configured providers, or of all when none of them has."""
-    patterns = patterns_with(capability, settings.capabilities)
-    usable = [name for name in settings.names() if _configured(settings.endpoint(name), environ)]
-    ready = [pattern for pattern in patterns if any(_is_of(pattern, name) for name in usable)]
-    chosen = ready or patterns
-    return tuple(chosen[:most])
+    """Models that have ``capability``, as patterns: those of configured providers, or of all when none of them has.
+
+    ``protocols`` are those that could be spoken to get it.
+    """
+    endpoints = {name: endpoint for name in settings.names() if (endpoint := settings.endpoint(name))}
+    able = [name for name, endpoint in endpoints.items() if endpoint.protocol in protocols]
+    patterns = [
+        pattern
+        for pattern in patterns_with(capability, settings.capabilities)
+        if any(_is_of(pattern, name) for name in able) or not any(_is_of(pattern, name) for name in endpoints)
+    ]
+    ready = [name for name in able if _configured(endpoints[name], environ)]
+    chosen = [pattern for pattern in patterns if any(_is_of(pattern, name) for name in ready)] or patterns
+    return tuple(chosen[:MOST_NAMED])
 
 
-def _configured(endpoint: Endpoint | None, environ: Mapping[str, str]) -> bool:
-    return bool(endpoint and endpoint.key_variable and environ.get(endpoint.key_variable, "").strip())
+def _configured(endpoint: Endpoint, environ: Mapping[str, str]) -> bool:
+    return bool(endpoint.key_variable and environ.get(endpoint.key_variable, "").strip())
 
 
 def _is_of(pattern: str, provider: str) -> bool:

@@ -41,6 +41,9 @@ provider runs them by itself, ``hosted_with_tools`` also beside tools of ours. T
 
 CAPABILITIES: tuple[Capability, ...] = get_args(Capability)
 
+MADE: frozenset[Capability] = frozenset({"embeddings", "image_output", "speech", "transcription", "video_output"})
+"""What is made beside conversations."""
+
 SAID: Mapping[Capability, str] = {
     "tools": "tools",
     "images": "images as input",
@@ -90,13 +93,16 @@ def capabilities_of(model: str, overrides: Mapping[str, str] | None = None) -> C
     """What is known of ``model`` (``provider:model``). The first row that speaks of a capability counts.
 
     ``overrides`` are the settings' own rows, pattern to words, which come before the table's. In a pattern ``*`` stands
-    for any text; an exact name comes before patterns.
+    for any text; an exact name comes before patterns. A model that is known for tools, or for something that it makes,
+    makes nothing else than what is said.
     """
     has: set[Capability] = set()
     lacks: set[Capability] = set()
     for row in (*_rows(model, overrides or {}), *_rows(model, TABLE)):
         has |= row.has - lacks
         lacks |= row.lacks - has
+    if has & {*MADE, "tools"}:
+        lacks |= MADE - has
     return Capabilities(frozenset(has), frozenset(lacks))
 
 

@@ -10,14 +10,14 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from perdure.contracts.errors import BadReplyError, ProviderError
-from perdure.providers.stream import CallPiece, FinishPiece, HostedPiece, Piece, ReasoningPiece, TextPiece
+from perdure.providers.stream import CallPiece, FinishPiece, HostedPiece, ImagePiece, Piece, ReasoningPiece, TextPiece
 
 
 async def whole(provider: str, pieces: AsyncGenerator[Piece, None]) -> AsyncGenerator[Piece, None]:
     """``pieces``, with these rules held:
 
     - No `FinishPiece`: BadReplyError, the answer was cut.
-    - An answer without text, reasoning, calls and hosted parts: BadReplyError, unless the provider refused.
+    - An answer without text, reasoning, calls, images and hosted parts: BadReplyError, unless the provider refused.
     - Such an answer that was cut at its length: BadReplyError that is not retried. What nobody saw, most often
       thinking, took all tokens; the same request would be paid for again and end there again.
     - Reasoning alone and a normal stop: the reasoning is the answer, and is given again as text before the finish.
@@ -37,7 +37,7 @@ async def whole(provider: str, pieces: AsyncGenerator[Piece, None]) -> AsyncGene
                     case ReasoningPiece(text):
                         reasoning.append(text)
                         delivered = delivered or bool(text)
-                    case CallPiece() | HostedPiece():
+                    case CallPiece() | HostedPiece() | ImagePiece():
                         answered = delivered = True
                     case FinishPiece(reason) if not finished:
                         finished = True

@@ -6,13 +6,15 @@ with one, and an empty text that carries a signature, which is how most streams 
 
 from __future__ import annotations
 
+import base64
+import binascii
 import json
 from collections.abc import Iterator
 
 from pydantic import JsonValue
 
 from perdure.contracts.errors import BadReplyError, BadRequestError, ProviderError
-from perdure.contracts.messages import FinishReason, Opaque
+from perdure.contracts.messages import FinishReason, ImagePart, Opaque
 from perdure.contracts.usage import Usage
 from perdure.providers.http import Reply
 from perdure.providers.lenient import a_count, a_list, a_text, an_object
@@ -21,6 +23,7 @@ from perdure.providers.stream import (
     CallPiece,
     FinishPiece,
     HostedPiece,
+    ImagePiece,
     Piece,
     ReasoningPiece,
     StartPiece,
@@ -153,6 +156,11 @@ class GeminiDecoder:
             yield self._call(part)
         elif "text" in part or (part and content is None):
             yield from self._prose(part)
+        elif (image := image_of(an_object(part.get("inlineData")))) and part.get("thought") is not True:
+            self._said = True
+            data = {name: value for name, value in part.items() if name != "inlineData"}
+            kept = Opaque(origin=self._origin, data=data) if data else None
+            yield ImagePiece(image.model_copy(update={"opaque": kept}))
         elif content is not None:
             self._said = True
             yield _hosted(content, part, self._origin)
@@ -210,6 +218,16 @@ def _is_error(chunk: Json) -> bool:
     return bool(chunk.get("error")) or (
         "candidates" not in chunk and any(isinstance(chunk.get(key), str) for key in ("message", "detail"))
     )
+
+
+def image_of(data: Json) -> ImagePart | None:
+    """The image in a part's ``inlineData``; None when it is none."""
+    kind = a_text(data.get("mimeType"))
+    try:
+        decoded = base64.b64decode(a_text(data.get("data")), validate=True)
+    except binascii.Error:
+        return None
+    return ImagePart(media_type=kind, data=decoded) if decoded and kind.startswith("image/") else None
 
 
 def _hosted(content: str, part: Json, origin: str) -> HostedPiece:

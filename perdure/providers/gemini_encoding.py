@@ -197,7 +197,9 @@ class _Contents:
                     return {"text": f"[{part.tool}] {part.text}".rstrip()}
                 kept = part.opaque.data.get("part")
                 return dict(kept) if isinstance(kept, dict) else None
-            case "image" | "audio" | "file":
+            case "image":
+                return {**self._media(part), **self._returned(part.opaque, own=own)}
+            case "audio" | "file":
                 return self._media(part)
 
     def _returned(self, opaque: Opaque | None, *, own: bool) -> Json:

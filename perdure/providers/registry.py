@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from perdure.contracts.errors import KeyMissingError, UnknownModelError
+from perdure.contracts.errors import KeyMissingError, UnknownModelError, UnsupportedCapabilityError
+from perdure.contracts.generation import Way
+from perdure.contracts.prompts import ModelRequest
+from perdure.providers.admission import Admission
 from perdure.providers.anthropic import AnthropicProvider
 from perdure.providers.catalogue import Endpoint, ProviderSettings, WireProtocol
 from perdure.providers.demo import DemoProvider
 from perdure.providers.gemini import GeminiProvider
+from perdure.providers.makers import Makers
 from perdure.providers.openai_chat import ChatProvider
 from perdure.providers.openai_responses import ResponsesProvider
 from perdure.providers.provider import Provider
@@ -36,6 +40,7 @@ class ProviderRegistry:
         self._settings = settings
         self._environ = environ
         self._opened: dict[str, _Adapter] = {}
+        self._makers: dict[str, Makers] = {}
         self._played: dict[str, ScriptedProvider] = {}
 
     def open(self, model: str) -> Provider:
@@ -43,28 +48,52 @@ class ProviderRegistry:
 
         Raises UnknownModelError when no provider has that name, KeyMissingError when it needs a key that is not set.
         """
-        name, colon, rest = model.partition(":")
-        if not colon or not rest:
-            raise UnknownModelError(f"A model is named provider:model, such as openai:gpt-5-mini, not {model!r}.")
+        name, rest = _named(model)
         if name == "demo":
             return DemoProvider()
         if name == "scripted":
             return self._script(rest)
-        endpoint = self._settings.endpoint(name)
-        if endpoint is None:
-            known = ", ".join((*self._settings.names(), *_PLAYED))
-            raise UnknownModelError(f"There is no provider {name!r} for the model {model!r}. Known providers: {known}.")
-        key = self._key(name, endpoint)
+        endpoint, key = self._endpoint(name, model)
         if name not in self._opened:
             adapter = _ADAPTERS[endpoint.protocol]
             self._opened[name] = adapter(name, endpoint, key=key, settings=self._settings, environ=self._environ)
         return self._opened[name]
 
+    def makers(self, model: str) -> Makers:
+        """Who makes embeddings, images and the like at the provider of ``model``.
+
+        Raises UnknownModelError and KeyMissingError as `open` does, and UnsupportedCapabilityError for models that only
+        play.
+        """
+        name, _ = _named(model)
+        if name in _PLAYED:
+            raise UnsupportedCapabilityError(model, "all but conversation", ())
+        endpoint, key = self._endpoint(name, model)
+        if name not in self._makers:
+            self._makers[name] = Makers(name, endpoint, key=key, settings=self._settings, environ=self._environ)
+        return self._makers[name]
+
+    def way(self, request: ModelRequest) -> Way:
+        """The best way to an object that fits the request's schema; models that play write it as text."""
+        name, _ = _named(request.model)
+        if name in _PLAYED:
+            return "text"
+        endpoint, _ = self._endpoint(name, request.model)
+        return Admission(name, endpoint, self._settings, self._environ).way(request)
+
     async def close(self) -> None:
         """End every connection. The registry may be used again afterwards."""
-        opened, self._opened = self._opened, {}
-        for provider in opened.values():
-            await provider.close()
+        opened = (*self._opened.values(), *self._makers.values())
+        self._opened, self._makers = {}, {}
+        for each in opened:
+            await each.close()
+
+    def _endpoint(self, name: str, model: str) -> tuple[Endpoint, str]:
+        endpoint = self._settings.endpoint(name)
+        if endpoint is None:
+            known = ", ".join((*self._settings.names(), *_PLAYED))
+            raise UnknownModelError(f"There is no provider {name!r} for the model {model!r}. Known providers: {known}.")
+        return endpoint, self._key(name, endpoint)
 
     def _key(self, name: str, endpoint: Endpoint) -> str:
         if not endpoint.key_variable:
@@ -78,3 +107,10 @@ class ProviderRegistry:
         if path not in self._played:
             self._played[path] = ScriptedProvider(Script.load(path))
         return self._played[path]
+
+
+def _named(model: str) -> tuple[str, str]:
+    name, colon, rest = model.partition(":")
+    if not colon or not rest:
+        raise UnknownModelError(f"A model is named provider:model, such as openai:gpt-5-mini, not {model!r}.")
+    return name, rest

@@ -15,6 +15,7 @@ from perdure.contracts.messages import (
     CallPart,
     FinishReason,
     HostedPart,
+    ImagePart,
     Opaque,
     ReasoningPart,
     TextPart,
@@ -81,6 +82,13 @@ class HostedPiece:
 
 
 @dataclass(frozen=True, slots=True)
+class ImagePiece:
+    """An image that the model made, whole."""
+
+    part: ImagePart
+
+
+@dataclass(frozen=True, slots=True)
 class UsagePiece:
     """What the call consumed so far; a later piece replaces an earlier one. ``cost`` is the provider's own word."""
 
@@ -96,7 +104,17 @@ class FinishPiece:
     raw: str = ""
 
 
-Piece = StartPiece | TextPiece | ReasoningPiece | CallPiece | OpaquePiece | HostedPiece | UsagePiece | FinishPiece
+Piece = (
+    StartPiece
+    | TextPiece
+    | ReasoningPiece
+    | CallPiece
+    | OpaquePiece
+    | HostedPiece
+    | ImagePiece
+    | UsagePiece
+    | FinishPiece
+)
 
 
 @dataclass(slots=True)
@@ -140,7 +158,7 @@ class Assembler:
         self.model = model
         self.attempt = attempt
         self.finish: FinishReason | None = None
-        self._parts: list[_Prose | _Call | HostedPart] = []
+        self._parts: list[_Prose | _Call | HostedPart | ImagePart] = []
         self._calls: dict[int, _Call] = {}
         self._text = _Channel()
         self._reasoning = _Channel()
@@ -186,6 +204,8 @@ class Assembler:
                 self._seal(piece)
             case HostedPiece():
                 self._parts.append(HostedPart(tool=piece.tool, name=piece.name, text=piece.text, opaque=piece.opaque))
+            case ImagePiece():
+                self._parts.append(piece.part)
             case UsagePiece():
                 self._usage, self._cost = piece.usage, piece.cost or self._cost
             case FinishPiece():
@@ -203,7 +223,7 @@ class Assembler:
         for part in self._parts:
             if isinstance(part, _Prose):
                 parts.append(part.part())
-            elif isinstance(part, HostedPart):
+            elif isinstance(part, HostedPart | ImagePart):
                 parts.append(part)
             elif part.name:
                 position += 1

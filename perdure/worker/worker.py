@@ -19,9 +19,12 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxR
 
 from perdure.activities.agents import AgentActivities
 from perdure.activities.authorize import AuthorizeActivity
+from perdure.activities.embeddings import EmbeddingActivities
 from perdure.activities.grants import GrantBooks
+from perdure.activities.media import MediaActivities
 from perdure.activities.model import ModelActivities
 from perdure.activities.notify import NotifyActivity
+from perdure.activities.objects import ObjectActivities
 from perdure.activities.recall import RecallActivity
 from perdure.activities.tools import tool_activities
 from perdure.activities.transcripts import RunQuery, TranscriptCache
@@ -74,6 +77,7 @@ def build_worker(client: Client, settings: Settings, parts: Parts, *, search_att
         resolvers=parts.resolvers,
         grants=books,
     )
+    media = MediaActivities(parts.providers, settings.workspace)
     return Worker(
         client,
         task_queue=settings.task_queue,
@@ -86,6 +90,12 @@ def build_worker(client: Client, settings: Settings, parts: Parts, *, search_att
             RecallActivity(client).recall,
             books.remember_grant,
             NotifyActivity(hooks).notify,
+            ObjectActivities(parts.providers).generate_object,
+            EmbeddingActivities(parts.providers).embed,
+            media.generate_image,
+            media.generate_speech,
+            media.transcribe,
+            media.generate_video,
             *tool_activities(parts.toolbox),
         ],
         max_cached_workflows=settings.cached_runs,

@@ -7,6 +7,7 @@ import pytest
 
 from perdure.providers.capabilities import (
     CAPABILITIES,
+    MADE,
     SAID,
     Capabilities,
     capabilities_of,
@@ -63,7 +64,7 @@ def test_of_a_model_that_nobody_knows_nothing_is_said() -> None:
 def test_settings_come_before_the_table_and_an_exact_name_before_patterns() -> None:
     own = {"corp:*": "-tools images", "corp:big": "tools", "openai:gpt-5*": "audio -tools"}
     assert capabilities_of("corp:small", own) == Capabilities(frozenset({"images"}), frozenset({"tools"}))
-    assert capabilities_of("corp:big", own).has == {"tools", "images"}
+    assert capabilities_of("corp:big", own) == Capabilities(frozenset({"tools", "images"}), MADE)
     known = capabilities_of("openai:gpt-5-mini", own)
     assert "audio" in known.has
     assert "tools" in known.lacks

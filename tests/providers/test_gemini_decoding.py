@@ -5,7 +5,7 @@ import json
 import pytest
 
 from perdure.contracts.errors import BadReplyError, BadRequestError, ProviderError
-from perdure.contracts.messages import CallPart, HostedPart, Opaque, ReasoningPart, TextPart
+from perdure.contracts.messages import CallPart, HostedPart, ImagePart, Opaque, ReasoningPart, TextPart
 from perdure.contracts.usage import Usage
 from perdure.providers.stream import Piece, UsagePiece
 from tests.providers.gemini_messages import ORIGIN
@@ -191,7 +191,7 @@ async def test_what_google_runs_and_blocks_of_unknown_kinds_are_kept_whole() -> 
         {"toolCall": {"toolType": "GOOGLE_SEARCH_WEB", "id": "a", "args": {"queries": ["x", "y"]}}},
         {"toolCall": {"toolType": "MAPS", "id": "b", "args": {"place": "Ü"}}},
         {"toolResponse": {"toolType": "GOOGLE_SEARCH_WEB", "id": "a", "response": {"b": 1}}},
-        {"thoughtSignature": "Mg==", "inlineData": {"mimeType": "image/png", "data": "YWJj"}},
+        {"thoughtSignature": "Mg==", "inlineData": {"mimeType": "audio/wav", "data": "YWJj"}},
         {"somethingNew": "said", "thought": True},
     ]
     message = await answer(replying(events(chunk(*blocks, finish="STOP"))))
@@ -203,7 +203,7 @@ async def test_what_google_runs_and_blocks_of_unknown_kinds_are_kept_whole() -> 
         ("toolCall", "GOOGLE_SEARCH_WEB", "x\ny"),
         ("toolCall", "MAPS", '{"place": "Ü"}'),
         ("toolResponse", "GOOGLE_SEARCH_WEB", ""),
-        ("inlineData", "image/png", ""),
+        ("inlineData", "audio/wav", ""),
         ("somethingNew", "", ""),
     ]
 
@@ -293,3 +293,20 @@ async def test_a_chunk_of_any_form_breaks_nothing(value: object) -> None:
     message = await answer(replying(events(value, chunk(text("whole"), finish="STOP"), value)))
     assert "whole" in message.text
     assert message.finish == "stop"
+
+
+async def test_an_image_that_the_model_made_is_an_image_with_what_came_beside_it() -> None:
+    made = {"inlineData": {"mimeType": "image/png", "data": "YWJj"}, "thoughtSignature": "Mg=="}
+    message = await answer(replying(events(chunk({"text": "Look:"}, made, finish="STOP"))))
+    assert message.parts[1] == ImagePart(data=b"abc", opaque=opaque(thoughtSignature="Mg=="))
+    alone = await answer(
+        replying(events(chunk({"inlineData": {"mimeType": "image/webp", "data": "YWJj"}}, finish="STOP")))
+    )
+    assert alone.parts == (ImagePart(media_type="image/webp", data=b"abc"),)
+
+
+async def test_a_draft_of_an_image_and_one_that_cannot_be_read_stay_what_they_were() -> None:
+    draft = {"inlineData": {"mimeType": "image/png", "data": "YWJj"}, "thought": True}
+    broken = {"inlineData": {"mimeType": "image/png", "data": "?"}}
+    message = await answer(replying(events(chunk(draft, broken, finish="STOP"))))
+    assert [part.opaque for part in message.parts if part.kind == "hosted"] == [opaque(part=draft), opaque(part=broken)]

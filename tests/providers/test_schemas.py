@@ -49,14 +49,14 @@ def test_an_open_or_richer_schema_is_sent_without_the_promise(schema: dict[str, 
 
 
 def test_a_root_that_is_no_object_goes_to_gemini_alone() -> None:
-    listed = {"type": "array", "items": {"type": "string"}}
+    listed: dict[str, Any] = {"type": "array", "items": {"type": "string"}}
     assert for_openai(listed) is None
     assert for_anthropic(listed) is None
     assert for_gemini(listed) == listed
 
 
 def test_the_word_that_names_the_draft_stays_away_where_it_is_refused() -> None:
-    lean = {key: value for key, value in CITY.items() if key != "$schema"}
+    lean: dict[str, Any] = {key: value for key, value in CITY.items() if key != "$schema"}
     assert for_anthropic(CITY) == lean
     assert for_gemini(CITY) == lean
 

@@ -1,0 +1,147 @@
+"""The activity ``generate_object``: one object that fits a JSON Schema, without a conversation around it.
+
+It is got in the best way that the model has: held to the schema by its server, else as the arguments of a tool that it
+must call, else as text. Whatever the way, it is checked here, and asked for once more with what is wrong with it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from contextlib import aclosing
+from typing import Protocol
+
+from pydantic import JsonValue
+from temporalio import activity
+
+from perdure.activities.heartbeat import Heartbeat
+from perdure.activities.model import Providers
+from perdure.activities.posture import posture
+from perdure.brain.outputs import read_output, schema_fault
+from perdure.context.render import MISFIT, SCHEMA
+from perdure.contracts.errors import BadReplyError, InvalidInputError, RefusedError
+from perdure.contracts.generation import ObjectMade, ObjectQuery, Way
+from perdure.contracts.messages import AssistantMessage, Message, TextPart, ToolMessage, UserMessage
+from perdure.contracts.names import GENERATE_OBJECT
+from perdure.contracts.prompts import ModelRequest
+from perdure.contracts.tools import ToolSpec
+from perdure.contracts.usage import Cost, Usage
+from perdure.providers.stream import Assembler
+
+ANSWER = "give_answer"
+"""The tool by whose arguments a model gives an object."""
+
+_WRAPPED = "value"
+"""The argument that holds an answer that is no object, since arguments are one."""
+
+
+class ObjectProviders(Providers, Protocol):
+    """Where models are found by name, and how each best gives an object."""
+
+    def way(self, request: ModelRequest) -> Way:
+        """The best way to an object that fits the request's schema."""
+        ...
+
+
+class ObjectActivities:
+    """Structured objects, over the worker's providers."""
+
+    def __init__(self, providers: ObjectProviders) -> None:
+        self._providers = providers
+
+    @activity.defn(name=GENERATE_OBJECT)
+    async def generate_object(self, query: ObjectQuery) -> ObjectMade:
+        """Ask a model for an object.
+
+        Fails for good when the schema is none, the model refuses, or its second answer does not fit either.
+        """
+        with posture():
+            async with Heartbeat():
+                return await make_object(self._providers, query)
+
+
+async def make_object(providers: ObjectProviders, query: ObjectQuery) -> ObjectMade:
+    """The object. Raises InvalidInputError for a schema that is none, and whatever a model's provider raises."""
+    if fault := schema_fault(query.output_schema):
+        raise InvalidInputError(fault)
+    asked = ModelRequest(model=query.model, messages=(_question(query),), output_schema=query.output_schema)
+    way = providers.way(asked)
+    request = _prepared(query, asked, way)
+    usage, cost = Usage(), Cost()
+    problem = ""
+    for repaired in (False, True):
+        message = await _answer(providers, request, number=1 + repaired)
+        usage, cost = usage + message.usage, cost + message.cost
+        value, problem = _read(message, query, way)
+        if not problem:
+            return ObjectMade(value=value, way=way, repaired=repaired, usage=usage, cost=cost)
+        request = request.model_copy(update={"messages": (*request.messages, message, *_complaints(message, problem))})
+    error = BadReplyError(query.model.partition(":")[0], f"the answer does not fit the schema, asked twice: {problem}")
+    error.retryable = False
+    raise error
+
+
+def _question(query: ObjectQuery) -> UserMessage:
+    words = (TextPart(text=query.prompt),) if query.prompt else ()
+    if not (words or query.parts):
+        raise InvalidInputError("There is nothing to ask: give a prompt or parts.")
+    return UserMessage(message_id="question", parts=(*words, *query.parts))
+
+
+def _prepared(query: ObjectQuery, asked: ModelRequest, way: Way) -> ModelRequest:
+    bounds = {"max_output_tokens": query.max_output_tokens, "temperature": query.temperature, "system": query.system}
+    if way == "tool":
+        tool = ToolSpec(name=ANSWER, description="Give the answer.", parameters=_parameters(query.output_schema))
+        return asked.model_copy(update={**bounds, "tools": (tool,), "must_call": True, "output_schema": None})
+    schema = f"{SCHEMA}\n{json.dumps(query.output_schema, ensure_ascii=False)}"
+    system = f"{query.system}\n\n{schema}" if query.system else schema
+    return asked.model_copy(update={**bounds, "system": system})
+
+
+def _is_wrapped(schema: dict[str, JsonValue]) -> bool:
+    return schema.get("type") != "object"
+
+
+def _parameters(schema: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    if not _is_wrapped(schema):
+        return schema
+    return {"type": "object", "properties": {_WRAPPED: schema}, "required": [_WRAPPED]}
+
+
+async def _answer(providers: ObjectProviders, request: ModelRequest, *, number: int) -> AssistantMessage:
+    assembler = Assembler(f"answer{number}", request.model)
+    async with aclosing(providers.open(request.model).stream(request)) as pieces:
+        async for piece in pieces:
+            assembler.add(piece)
+    return assembler.message()
+
+
+def _read(message: AssistantMessage, query: ObjectQuery, way: Way) -> tuple[JsonValue, str]:
+    """The object in the answer, and the problem with it."""
+    if message.finish == "refused":
+        raise RefusedError(query.model.partition(":")[0], message.text or "the model refused")
+    if message.finish == "length":
+        return None, "It was cut at the limit of its length."
+    call = next((call for call in message.calls if call.tool == ANSWER), None)
+    if way != "tool" or call is None:
+        return read_output(message.text, query.output_schema)
+    if call.arguments is None:
+        return None, "The arguments are no JSON object."
+    wrapped = _is_wrapped(query.output_schema)
+    value = call.arguments.get(_WRAPPED) if wrapped else call.arguments
+    return read_output(json.dumps(value), query.output_schema)
+
+
+def _complaints(message: AssistantMessage, problem: str) -> Sequence[Message]:
+    if message.calls:
+        return [
+            ToolMessage(
+                message_id=f"{call.call_id}/result",
+                call_id=call.call_id,
+                tool=call.tool,
+                status="invalid",
+                text=problem,
+            )
+            for call in message.calls
+        ]
+    return [UserMessage(message_id=f"{message.message_id}/problem", parts=(TextPart(text=f"{MISFIT} {problem}"),))]
