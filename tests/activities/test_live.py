@@ -2,14 +2,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic_core import to_json
 
 from perdure.activities.live import REASONING_BYTES, TEXT_BYTES, Attempt, Window
 from perdure.contracts.activities import LiveText
+from perdure.contracts.errors import BadReplyError, QuotaError
 from perdure.contracts.usage import Cost, Usage
-from perdure.providers.stream import CallPiece, FinishPiece, ReasoningPiece, StartPiece, TextPiece, UsagePiece
+from perdure.providers.stream import CallPiece, FinishPiece, Piece, ReasoningPiece, StartPiece, TextPiece, UsagePiece
 from tests.activities.runs import Run, said
 
 CALL = Run((said(1),)).call()
@@ -110,3 +112,40 @@ def test_details_that_another_release_wrote_do_no_harm() -> None:
 
 def test_details_with_fields_that_a_newer_release_added_are_read() -> None:
     assert Attempt(CALL, 2, [{**LEFT.model_dump(mode="json"), "mood": "fine"}]).usage == LEFT.usage
+
+
+def test_an_attempt_asks_the_model_whose_turn_it_is_and_says_so() -> None:
+    call = CALL.model_copy(update={"model": "a:1", "fallbacks": ("b:2",)})
+    attempt = Attempt(call, 1)
+    attempt.ask()
+    assert (attempt.model, attempt.tries, attempt.live.model, attempt.live.tries) == ("a:1", 1, "a:1", 1)
+    attempt.add(UsagePiece(Usage(input_tokens=7), Cost(nano_dollars=5)))
+    assert attempt.taken == (Usage(requests=1, input_tokens=7), Cost(nano_dollars=5))
+    assert attempt.fail(QuotaError("a", "no credit")).wait is not None
+    # Who reads the heartbeat sees who wrote it; who goes on reads there that it is given up.
+    assert (attempt.live.model, len(attempt.live.given_up)) == ("a:1", 1)
+    second = Attempt(call, 2, [attempt.live.model_dump(mode="json")])
+    assert (second.model, second.taken, second.usage) == ("b:2", None, Usage(requests=1, input_tokens=7))
+    second.ask()
+    second.add(TextPiece("Hi"))
+    second.add(FinishPiece("stop"))
+    message = second.answer()
+    assert (message.model, message.attempt, message.usage.requests) == ("b:2", 2, 2)
+
+
+@pytest.mark.parametrize("piece", [TextPiece("The"), CallPiece(0, name="add")])
+def test_an_answer_that_was_cut_is_one_when_more_than_thought_came(piece: Piece) -> None:
+    attempt = Attempt(CALL, 1)
+    for part in (ReasoningPiece("Hm."), piece, FinishPiece("length")):
+        attempt.add(part)
+    assert attempt.answer().finish == "length"
+
+
+def test_thought_alone_that_was_cut_is_no_answer() -> None:
+    attempt = Attempt(CALL, 1)
+    for part in (ReasoningPiece("Hm."), FinishPiece("length")):
+        attempt.add(part)
+    with pytest.raises(BadReplyError, match="used up its output tokens") as caught:
+        attempt.answer()
+    assert not caught.value.retryable
+    assert attempt.message("interrupted").finish == "interrupted"

@@ -210,3 +210,28 @@ def test_a_file_can_be_examined_without_an_exception(file: Path) -> None:
     file.write_text("---\nname: 3\n---\n")
 
     assert examine(file) == Problem(file, 2, 7, "name should be a valid string.", severity="error")
+
+
+def test_fallbacks_and_models_by_purpose_reach_the_agent(file: Path) -> None:
+    file.write_text("---\nmodel: a:1\nfallbacks: [a:2, b:3]\nmodels: {compression: a:4, subagent: a:5}\n---\nHej.")
+    spec = read_agent(file).spec
+    assert (spec.model, spec.fallbacks) == ("a:1", ("a:2", "b:3"))
+    assert spec.models == {"compression": "a:4", "subagent": "a:5"}
+    file.write_text("---\nfallbacks: []\n---\nHej.")
+    assert read_agent(file).spec.fallbacks == ()
+    file.write_text("Hej.")
+    assert read_agent(file).spec.fallbacks is None
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("fallbacks: a:2", ":2:12: fallbacks should be a list of models, as in [openai:gpt-5,"),
+        ("fallbacks: [a:2, gpt]", ":2:18: fallbacks.1 should be written provider:model, as in openai:gpt-5."),
+        ("models: {compression: gpt}", ":2:23: models.compression should be written provider:model"),
+        ("models: {compresion: a:1}", "models.compresion is no purpose that a model can be named for: known are"),
+        ("models: [a:1]", ":2:9: models should be lines of `key: value`."),
+    ],
+)
+def test_a_model_that_is_named_wrongly_is_refused_with_its_place(file: Path, text: str, said: str) -> None:
+    assert said in refusal(file, f"---\n{text}\n---\nHej.")

@@ -31,6 +31,18 @@ def test_each_piece_is_given_once() -> None:
     assert pieces(cursor, seen("one "), seen("one "), seen("one two")) == [(1, 0, "one "), (1, 4, "two")]
 
 
+def test_each_piece_says_which_model_wrote_it() -> None:
+    cursor = Cursor("run")
+    snapshots = [
+        Snapshot(texts=(LiveText(message_id="t1s1", attempt=number, text="Hi", model=model),))
+        for number, model in ((1, "a:1"), (2, "b:2"))
+    ]
+    written = [event for snapshot in snapshots for event in cursor.advance(snapshot) if event.kind == "text_arrived"]
+    assert [(event.attempt, event.model) for event in written] == [(1, "a:1"), (2, "b:2")]
+    (rest,) = cursor.complete(answered("Hi there", attempt=2))
+    assert (rest.text, rest.model) == (" there", "m")
+
+
 def test_a_new_attempt_starts_again_at_its_beginning() -> None:
     cursor = Cursor("run")
     assert pieces(cursor, seen("half"), seen("wh", attempt=2), seen("whole", attempt=2)) == [

@@ -365,3 +365,11 @@ def test_the_engine_needs_no_temporal() -> None:
     program = "import perdure.testing.engine, sys; sys.exit('temporalio' in sys.modules)"
 
     assert subprocess.run([sys.executable, "-c", program], timeout=60).returncode == 0
+
+
+async def test_a_fallback_is_asked_in_process_as_by_a_worker() -> None:
+    request = RunRequest(message="Hi", model="scripted:first", fallbacks=("scripted:second",))
+    run = await run_in_process(request, script=script(fails("quota"), says("Done.")))
+    (message,) = [message for message in run.messages if message.role == "assistant"]
+    assert (run.status, message.model, message.attempt) == ("completed", "scripted:second", 2)
+    assert [asked.model for asked in run.requests] == ["scripted:first", "scripted:second"]

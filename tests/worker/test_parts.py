@@ -11,7 +11,7 @@ from perdure.activities.notify import CommandHook, WebhookHook
 from perdure.contracts.agent import ToolPolicy
 from perdure.contracts.errors import InvalidSettingsError, KeyMissingError, UnknownModelError, UnknownToolError
 from perdure.providers.catalogue import Endpoint
-from perdure.worker.parts import control_paths, gather_parts, hooks_of
+from perdure.worker.parts import control_paths, gather_parts, hooks_of, named_models
 from perdure.worker.settings import Settings
 from perdure.worker.sources import load_settings
 
@@ -54,6 +54,36 @@ async def test_parts_that_cannot_be_used_are_errors_before_anything_starts() -> 
         await gather_parts(Settings(model="nobody:x"), {})
 
 
+async def test_every_model_that_the_settings_name_must_be_usable() -> None:
+    settings = Settings(model="demo:demo", fallbacks=("demo:two",), models={"compression": "demo:three"})
+    parts = await gather_parts(settings, {})
+    assert named_models(settings, parts.choice).all == ("demo:demo", "demo:two", "demo:three")
+    for more in ({"fallbacks": ("openai:gpt-5",)}, {"models": {"compression": "openai:gpt-5"}}):
+        with pytest.raises(KeyMissingError, match="OPENAI_API_KEY"):
+            await gather_parts(Settings(model="demo:demo", **more), {})
+
+
+def test_models_are_read_from_the_environment() -> None:
+    settings = load_settings(
+        environ={"PERDURE_FALLBACKS": "a:1, b:2", "PERDURE_MODELS": '{"subagent": "c:3"}'}
+    ).settings
+    assert (settings.fallbacks, settings.models) == (("a:1", "b:2"), {"subagent": "c:3"})
+    for name, value in (("PERDURE_FALLBACKS", "gpt"), ("PERDURE_MODELS", '{"titles": "c:3"}')):
+        with pytest.raises(InvalidSettingsError, match=name):
+            load_settings(environ={name: value})
+
+
+async def test_hooks_of_the_settings_are_loaded_before_anything_starts(tmp_path: Path) -> None:
+    file = tmp_path / "hooks.py"
+    file.write_text("def watch(event): ...\n")
+    named = (f"{file}:watch",)
+    parts = await gather_parts(Settings(model="demo:demo", before_model_call=named, on_model_error=named), {})
+    assert parts.model_hooks.names == named
+    for setting in ("before_model_call", "on_model_usage", "on_model_answer", "on_model_error"):
+        with pytest.raises(InvalidSettingsError, match="has no plain function 'gone'"):
+            await gather_parts(Settings(model="demo:demo", **{setting: (f"{file}:gone",)}), {})
+
+
 async def test_the_house_policy_is_checked_before_anything_starts(tmp_path: Path) -> None:
     rules = tmp_path / "rules.py"
     rules.write_text("def decide(tool, arguments, context):\n    return 'ask'\n")
@@ -75,9 +105,13 @@ def test_what_steers_the_worker_is_under_its_control(tmp_path: Path) -> None:
         workspace=tmp_path,
         tools=(f"{tmp_path}/a.py:f", f"{tmp_path}/b.py", "package.module:f"),
         resolvers=(f"{tmp_path}/c.py:f",),
+        before_model_call=(f"{tmp_path}/d.py:f",),
+        on_model_usage=(f"{tmp_path}/e.py:f",),
+        on_model_answer=(f"{tmp_path}/f.py:f",),
+        on_model_error=(f"{tmp_path}/g.py:f",),
     )
     paths = set(control_paths(settings))
-    expected = ("agents", "data", "perdure.toml", ".env", "a.py", "b.py", "c.py")
+    expected = ("agents", "data", "perdure.toml", ".env", "a.py", "b.py", "c.py", "d.py", "e.py", "f.py", "g.py")
     assert {tmp_path / name for name in expected} <= paths
     assert Path.cwd() / "perdure.toml" in paths
     assert not any("package" in str(path) for path in paths - {Path.cwd()})
