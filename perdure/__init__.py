@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from perdure.contracts.agent import AgentSpec, ArgumentRule, Limits, ToolPolicy
     from perdure.contracts.errors import PerdureError, RunFailedError, ToolError
     from perdure.contracts.events import AnyEvent, Position
+    from perdure.contracts.hooks import ModelCallAnswered, ModelCallFailed, ModelCallPlanned, ModelCallUsed
     from perdure.contracts.requests import Receipt, Remember, RunRequest
     from perdure.contracts.state import RunOutput, RunSummary
     from perdure.contracts.tools import CallContext
@@ -30,6 +31,10 @@ _HOMES = {
     "CallContext": "perdure.contracts.tools",
     "Client": "perdure.client.client",
     "Limits": "perdure.contracts.agent",
+    "ModelCallAnswered": "perdure.contracts.hooks",
+    "ModelCallFailed": "perdure.contracts.hooks",
+    "ModelCallPlanned": "perdure.contracts.hooks",
+    "ModelCallUsed": "perdure.contracts.hooks",
     "PerdureError": "perdure.contracts.errors",
     "Position": "perdure.contracts.events",
     "Receipt": "perdure.contracts.requests",
@@ -52,6 +57,10 @@ __all__ = [
     "CallContext",
     "Client",
     "Limits",
+    "ModelCallAnswered",
+    "ModelCallFailed",
+    "ModelCallPlanned",
+    "ModelCallUsed",
     "PerdureError",
     "Position",
     "Receipt",

@@ -17,6 +17,7 @@ from perdure.contracts.hooks import ModelCallAnswered, ModelCallFailed, ModelCal
 from perdure.contracts.messages import AssistantMessage
 from perdure.contracts.prompts import ModelRequest
 from perdure.contracts.usage import Cost, Usage
+from perdure.worker.settings import Settings
 
 FACTS: dict[str, Any] = {
     "run_id": "r1",
@@ -31,6 +32,7 @@ PLANNED = ModelCallPlanned(**FACTS, request=ModelRequest(model="a:1"))
 USED = ModelCallUsed(**FACTS, usage=Usage(requests=1), cost=Cost())
 ANSWERED = ModelCallAnswered(**FACTS, message=AssistantMessage(message_id="t1s1", parts=(), model="a:1"))
 FAILED = ModelCallFailed(**FACTS, failure=Failure(kind="quota", message="no credit"), again=False)
+MANUAL = Path(__file__).parents[2] / "docs" / "hooks.md"
 SHORT = timedelta(milliseconds=50)
 
 
@@ -188,3 +190,33 @@ def test_what_is_no_hook_is_refused_at_the_start(file: Path, name: str, said: st
 def test_a_path_that_leads_nowhere_is_told(path: str) -> None:
     with pytest.raises(InvalidSettingsError, match=r"^Hook path "):
         load_model_hooks(completion=[path])
+
+
+def test_the_example_of_the_manual_works(tmp_path: Path) -> None:
+    manual = MANUAL.read_text(encoding="utf-8")
+    file = tmp_path / "house.py"
+    file.write_text(manual.partition("<!-- house.py -->\n```python\n")[2].partition("```")[0])
+    hooks = load_model_hooks(before=[f"{file}:within_budget"], usage=[f"{file}:book"])
+    dear = ModelCallUsed(**FACTS, user="ada", usage=Usage(requests=1), cost=Cost(nano_dollars=6_000_000_000))
+
+    async def spends() -> list[Failure | None]:
+        planned = ModelCallPlanned(**FACTS, user="ada", request=ModelRequest(model="a:1"))
+        before = await hooks.objection(planned)
+        await hooks.tell(dear)
+        return [before, await hooks.objection(planned)]
+
+    before, after = asyncio.run(spends())
+    assert before is None
+    assert after is not None
+    assert after.message.endswith("ada has spent five dollars")
+
+
+def test_the_manual_names_every_setting_and_every_fact_of_an_event() -> None:
+    manual = MANUAL.read_text(encoding="utf-8")
+    settings = [
+        name for name in Settings.model_fields if name.startswith(("on_model_", "before_model_", "model_hook_"))
+    ]
+    events = [ModelCallPlanned, ModelCallUsed, ModelCallAnswered, ModelCallFailed]
+    facts = {field for event in events for field in event.model_fields}
+    missing = [word for word in (*settings, *facts, *(event.__name__ for event in events)) if f"`{word}`" not in manual]
+    assert missing == []

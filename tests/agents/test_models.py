@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from perdure.agents.files import parse_agent
 from perdure.agents.freeze import freeze
 from perdure.agents.models import NamedModels, layered
 from perdure.contracts.activities import AgentQuery
@@ -68,3 +70,11 @@ def test_a_frozen_agent_knows_the_model_for_each_purpose() -> None:
     frozen = freeze(AgentSpec(models={"compression": "a:3"}), (), "a:1", fallbacks=("a:2", "a:1", "a:2"))
     assert frozen.fallbacks == ("a:2",)
     assert (frozen.model_for("compression"), frozen.model_for("subagent")) == ("a:3", "a:1")
+
+
+def test_the_example_of_the_manual_is_an_agent() -> None:
+    manual = (Path(__file__).parents[2] / "docs" / "fallbacks.md").read_text(encoding="utf-8")
+    agent = parse_agent(Path("clerk.md"), manual.partition("```markdown\n")[2].partition("```")[0])
+    assert agent.warnings == ()
+    assert agent.spec.fallbacks == ("openai:gpt-5-mini", "ollama:qwen3")
+    assert agent.spec.models == {"compression": "openai:gpt-5-nano"}

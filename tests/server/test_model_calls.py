@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -124,6 +125,19 @@ async def test_an_interrupt_keeps_the_text_and_the_name_of_the_fallback_that_wro
     await stage.until_kind(run_id, "turn_ended")
     message = await last_message(stage, run_id)
     assert (message.model, message.finish, message.text) == (second, "interrupted", "I begin")
+    assert message.usage.requests == 2
+    await stage.client.close(run_id)
+
+
+async def test_an_interrupt_in_the_back_off_of_a_fallback_keeps_its_text_and_its_name(stage: Stage) -> None:
+    first = stage.model(script(fails("quota", after=1), says("Void")))
+    second = stage.model(script(fails("overloaded", after=1, retry_after=timedelta(seconds=25)), says("Half", " done")))
+    run_id = await begun(stage, first, second, conversation=True)
+    await stage.until(run_id, lambda event: event.kind == "retrying" and event.attempt == 3)
+    await stage.client.interrupt(run_id)
+    await stage.until_kind(run_id, "turn_ended")
+    message = await last_message(stage, run_id)
+    assert (message.model, message.attempt, message.finish, message.text) == (second, 2, "interrupted", "Half")
     assert message.usage.requests == 2
     await stage.client.close(run_id)
 

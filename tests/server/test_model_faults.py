@@ -19,10 +19,18 @@ from tests.server.vendor import Answer, Vendor, chat, error, vendor
 
 
 @asynccontextmanager
-async def asking(stage: Stage, at: Vendor, dev_server: str, *, protocol: Any = "openai-chat", **settings: Any) -> Any:
+async def asking(
+    stage: Stage,
+    at: Vendor,
+    dev_server: str,
+    *,
+    protocol: Any = "openai-chat",
+    dialect: str = "compatible",
+    **settings: Any,
+) -> Any:
     """A worker whose models are the vendor's, for the time of the block."""
     async with worker_here(
-        dev_server, stage.task_queue, stage.folder, providers=at.endpoint(protocol, "compatible"), **settings
+        dev_server, stage.task_queue, stage.folder, providers=at.endpoint(protocol, dialect), **settings
     ) as worker:
         yield worker
 
@@ -170,3 +178,38 @@ async def test_an_attempt_that_passes_the_deadline_is_ended_and_another_follows(
         assert len(at.asked) == 2
         async with asyncio.timeout(10):
             await at.hung_up.wait()
+
+
+async def test_a_fallback_gets_the_words_and_calls_of_another_model_and_nothing_that_is_only_for_its_maker(
+    stage_without_worker: Stage, dev_server: str
+) -> None:
+    stage = stage_without_worker
+    thinking = chat("I look.", "tool_calls", reasoning="The file first.", calls={"look": {"name": "a"}})
+    async with (
+        vendor(thinking, error(503, "busy"), error(401, "wrong key"), chat("Done.")) as at,
+        asking(stage, at, dev_server, dialect="deepseek"),
+    ):
+        run_id = await begun(stage, "vendor:first", fallbacks=("vendor:second",))
+        assert (await stage.client.output(run_id)).output == "Done."
+    assert [asked["model"] for asked in at.asked] == ["first", "first", "first", "second"]
+    own, other = at.asked[2]["messages"], at.asked[3]["messages"]
+    (kept,) = [message for message in own if message["role"] == "assistant"]
+    assert kept["reasoning_content"] == "The file first."
+    (given,) = [message for message in other if message["role"] == "assistant"]
+    assert "reasoning_content" not in given
+    assert (given["content"], given["tool_calls"][0]["function"]["name"]) == ("I look.", "look")
+    assert "The file first." not in str(at.asked[3])
+
+
+async def test_a_model_that_never_answers_gives_way_to_the_next_one_after_its_deadlines(
+    stage_without_worker: Stage, dev_server: str
+) -> None:
+    stage = stage_without_worker
+    hurried = {"model_deadline": timedelta(seconds=1), "model_attempts": 1}
+    async with vendor(Answer(silent=True), chat("Here.")) as at, asking(stage, at, dev_server, **hurried):
+        run_id = await begun(stage, "vendor:first", fallbacks=("vendor:second",))
+        assert (await stage.client.output(run_id)).output == "Here."
+        message = (await stage.client.transcript(run_id))[-1]
+        assert isinstance(message, AssistantMessage)
+        assert (message.model, message.attempt, message.usage.requests) == ("vendor:second", 2, 2)
+    assert [asked["model"] for asked in at.asked] == ["first", "second"]

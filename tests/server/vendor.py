@@ -23,9 +23,17 @@ class Answer:
     silent: bool = False
 
 
-def chat(text: str, finish: str = "stop", reasoning: str = "") -> Answer:
-    """A whole answer of the Chat Completions protocol."""
-    delta = {"content": text, **({"reasoning_content": reasoning} if reasoning else {})}
+def chat(text: str, finish: str = "stop", reasoning: str = "", calls: Mapping[str, Any] | None = None) -> Answer:
+    """A whole answer of the Chat Completions protocol; ``calls`` are arguments by tool."""
+    called = [
+        {"index": index, "id": f"call_{index}", "function": {"name": tool, "arguments": json.dumps(arguments)}}
+        for index, (tool, arguments) in enumerate((calls or {}).items())
+    ]
+    delta = {
+        "content": text,
+        **({"reasoning_content": reasoning} if reasoning else {}),
+        **({"tool_calls": called} if called else {}),
+    }
     usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
     events = [
         {"id": "c1", "choices": [{"index": 0, "delta": delta, "finish_reason": None}]},
