@@ -16,6 +16,7 @@ from perdure.contracts.failures import Failure
 from perdure.contracts.hooks import ModelCallAnswered, ModelCallFailed, ModelCallPlanned, ModelCallUsed
 from perdure.contracts.messages import AssistantMessage
 from perdure.contracts.prompts import ModelRequest
+from perdure.contracts.record import Record
 from perdure.contracts.usage import Cost, Usage
 from perdure.worker.settings import Settings
 
@@ -213,10 +214,9 @@ def test_the_example_of_the_manual_works(tmp_path: Path) -> None:
 
 def test_the_manual_names_every_setting_and_every_fact_of_an_event() -> None:
     manual = MANUAL.read_text(encoding="utf-8")
-    settings = [
-        name for name in Settings.model_fields if name.startswith(("on_model_", "before_model_", "model_hook_"))
-    ]
-    events = [ModelCallPlanned, ModelCallUsed, ModelCallAnswered, ModelCallFailed]
+    ours = ("on_model_", "before_model_", "model_hook_")
+    settings = [name for name in Settings.model_fields if name.startswith(ours)]
+    events: list[type[Record]] = [ModelCallPlanned, ModelCallUsed, ModelCallAnswered, ModelCallFailed]
     facts = {field for event in events for field in event.model_fields}
     missing = [word for word in (*settings, *facts, *(event.__name__ for event in events)) if f"`{word}`" not in manual]
     assert missing == []

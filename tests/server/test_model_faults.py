@@ -205,7 +205,7 @@ async def test_a_model_that_never_answers_gives_way_to_the_next_one_after_its_de
     stage_without_worker: Stage, dev_server: str
 ) -> None:
     stage = stage_without_worker
-    hurried = {"model_deadline": timedelta(seconds=1), "model_attempts": 1}
+    hurried: dict[str, Any] = {"model_deadline": timedelta(seconds=1), "model_attempts": 1}
     async with vendor(Answer(silent=True), chat("Here.")) as at, asking(stage, at, dev_server, **hurried):
         run_id = await begun(stage, "vendor:first", fallbacks=("vendor:second",))
         assert (await stage.client.output(run_id)).output == "Here."
