@@ -80,6 +80,7 @@ class Attempt:
         self._reasoning = Window(REASONING_BYTES)
         self._asked = False
         self._answered = False
+        self._billed = False
 
     def ask(self) -> None:
         """Note that a request goes out now: it counts, whatever comes of it."""
@@ -117,6 +118,11 @@ class Attempt:
     def taken(self) -> tuple[Usage, Cost] | None:
         """What this attempt took; None when it asked nobody. One that failed before any answer came cost nothing."""
         return (self._assembler.usage, self._assembler.cost if self._answered else Cost()) if self._asked else None
+
+    def bill(self) -> tuple[Usage, Cost] | None:
+        """`taken`, the first time; then None. An attempt that is stopped while it tells of its end tells it once."""
+        bill, self._billed = (None if self._billed else self.taken), True
+        return bill
 
     @property
     def usage(self) -> Usage:

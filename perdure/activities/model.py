@@ -131,9 +131,10 @@ def _facts(call: ModelCall, attempt: Attempt) -> dict[str, Any]:
 
 
 def _used(call: ModelCall, attempt: Attempt) -> tuple[ModelCallUsed, ...]:
-    if attempt.taken is None:
+    bill = attempt.bill()
+    if bill is None:
         return ()
-    usage, cost = attempt.taken
+    usage, cost = bill
     return (ModelCallUsed(**_facts(call, attempt), usage=usage, cost=cost),)
 
 

@@ -463,11 +463,31 @@ async def test_a_stop_while_hooks_are_told_of_a_failure_returns_what_had_come() 
 
     loop = asyncio.get_running_loop()
     one = playing(Reply(text=("Hel", "lo"), failures=(ScriptedFailure(kind="overloaded", after=1),)))
+    used: list[object] = []
+    hooks = ModelHooks(error={"h": stops}, usage={"u": used.append})
     try:
-        message = await beats.run(activities(one, run, ModelHooks(error={"h": stops})).call_model, run.call())
+        message = await beats.run(activities(one, run, hooks).call_model, run.call())
     finally:
         released.set()
     assert (message.text, message.finish) == ("Hel", "interrupted")
+    assert len(used) == 1
+
+
+async def test_a_call_is_stopped_while_a_guard_thinks() -> None:
+    run, beats, released = Run((said(1),)), Beats(), threading.Event()
+
+    def thinks(event: object) -> None:
+        loop.call_soon_threadsafe(beats.cancel, ActivityCancellationDetails(cancel_requested=True))
+        released.wait(30)
+
+    loop = asyncio.get_running_loop()
+    one = playing(Reply(text=("Hello",)))
+    try:
+        async with asyncio.timeout(3):
+            message = await beats.run(activities(one, run, ModelHooks(before={"h": thinks})).call_model, run.call())
+    finally:
+        released.set()
+    assert (message.parts, message.finish, message.usage) == ((), "interrupted", Usage())
 
 
 async def test_who_stops_a_call_does_not_wait_for_hooks(tmp_path: Path) -> None:
