@@ -66,7 +66,9 @@ def targets(state: State, order: Approve | Deny | Answer) -> tuple[Call, ...]:
         named = next((request for request in state.requests if request.request_id == order.request_id), None)
         members = {call.call_id for call in named.calls} if named else set()
         return tuple(call for call in waiting if call.call_id in members)
-    return tuple(waiting)
+    found = tuple(waiting)
+    # Of several calls none is meant by saying nothing: a slip of the pen must not approve what nobody looked at.
+    return found if order.kind == "answer" or order.all or len(found) == 1 else ()
 
 
 def _send_refusal(state: State, order: Send) -> str:
@@ -110,7 +112,8 @@ def _response_refusal(state: State, order: Approve | Deny) -> str:
             return _why_not_waiting(state, order.call_id, "approval")
         if order.request_id:
             return f"Request {order.request_id} is unknown or closed."
-        return "Nothing waits for approval."
+        waiting = _ids(targets(state, order.model_copy(update={"all": True})))
+        return f"Several calls wait: name one of {waiting}, or say all." if waiting else "Nothing waits for approval."
     if order.request_id and order.call_id:
         named = next((request for request in state.requests if request.request_id == order.request_id), None)
         if named is None or order.call_id not in {call.call_id for call in named.calls}:

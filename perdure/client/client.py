@@ -23,6 +23,7 @@ from perdure.client.projection import Projection
 from perdure.client.rpc import rpc_errors
 from perdure.contracts import names
 from perdure.contracts.approvals import OpenRequests
+from perdure.contracts.brief import brief
 from perdure.contracts.errors import InvalidInputError, RunFailedError, ServerUnavailableError
 from perdure.contracts.events import AnyEvent, Position
 from perdure.contracts.messages import Message, UserPart
@@ -109,7 +110,7 @@ class Client:
         with rpc_errors(self.address, chosen):
             await self._temporal.start_workflow(
                 names.AGENT_RUN,
-                asked,
+                brief(asked),
                 id=chosen,
                 task_queue=self._task_queue,
                 id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
@@ -186,7 +187,13 @@ class Client:
         Raises OrderRefusedError when nothing such waits, or ``actor`` may not approve it.
         """
         order = Approve(
-            call_id=call_id, digest=digest, arguments=arguments, remember=remember, reason=reason, actor=actor
+            call_id=call_id,
+            all=not call_id,
+            digest=digest,
+            arguments=arguments,
+            remember=remember,
+            reason=reason,
+            actor=actor,
         )
         return await self.tell(run_id, order)
 
@@ -194,7 +201,8 @@ class Client:
         self, run_id: str, call_id: str = "", *, digest: str = "", reason: str = "", actor: str = ""
     ) -> Receipt:
         """Refuse a waiting call, or all that wait. The model reads ``reason``. Raises OrderRefusedError."""
-        return await self.tell(run_id, Deny(call_id=call_id, digest=digest, reason=reason, actor=actor))
+        order = Deny(call_id=call_id, all=not call_id, digest=digest, reason=reason, actor=actor)
+        return await self.tell(run_id, order)
 
     async def answer(
         self, run_id: str, answer: str | tuple[str, ...], *, call_id: str = "", actor: str = ""

@@ -17,10 +17,11 @@ from temporalio.client import Client as TemporalClient
 from temporalio.client import WorkflowExecutionStatus, WorkflowUpdateRPCTimeoutOrCancelledError
 from temporalio.service import RPCError, RPCStatusCode
 
+from perdure.contracts.brief import brief
 from perdure.contracts.errors import OrderRefusedError
 from perdure.contracts.requests import Order, Receipt
 
-ANSWER_WITHIN = timedelta(seconds=15)
+ANSWER_WITHIN = timedelta(seconds=5)
 """How long an update waits for the run's worker before the order goes as a signal."""
 
 SEEN_WITHIN = timedelta(seconds=75)
@@ -40,20 +41,26 @@ async def deliver(temporal: TemporalClient, run_id: str, order: Order) -> Receip
     handle = temporal.get_workflow_handle(run_id)
     described = await handle.describe()
     if described.status != WorkflowExecutionStatus.RUNNING:
-        raise OrderRefusedError(f"Run {run_id} has ended: nothing can be told to it any more.")
+        raise _ended(run_id)
     if await _served(temporal, described.task_queue):
         try:
             receipt: Receipt = await handle.execute_update(
-                order.kind, order, result_type=Receipt, rpc_timeout=ANSWER_WITHIN
+                order.kind, brief(order), result_type=Receipt, rpc_timeout=ANSWER_WITHIN
             )
             return receipt
         except WorkflowUpdateRPCTimeoutOrCancelledError:
             pass  # The worker polled a moment ago and is gone now.
         except RPCError as error:
+            if error.status is RPCStatusCode.NOT_FOUND:
+                raise _ended(run_id) from None
             if error.status not in _UNANSWERED:
                 raise
-    await handle.signal(order.kind, order)
+    await handle.signal(order.kind, brief(order))
     return Receipt(accepted=True, reason=KEPT)
+
+
+def _ended(run_id: str) -> OrderRefusedError:
+    return OrderRefusedError(f"Run {run_id} has ended: nothing can be told to it any more.")
 
 
 async def _served(temporal: TemporalClient, task_queue: str) -> bool:

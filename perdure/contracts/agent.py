@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, JsonValue, PlainSerializer
 
@@ -88,6 +88,8 @@ class Limits(Record):
     same calls and get the same results: then the model is told, and after as many more the turn ends. ``concurrency``
     bounds the calls that run at once.
     """
+
+    given_counts: ClassVar[bool] = True
 
     steps: int = Field(default=50, ge=1)
     feedback_rounds: int = Field(default=3, ge=0)

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from perdure.contracts.activities import Patience
 from perdure.contracts.approvals import Grant
+from perdure.contracts.instructions import AskHumans, RememberGrant
 from perdure.contracts.record import Record
 from perdure.contracts.state import State
 
 
 class Continuation(Record):
-    """Input of the execution that goes on: the whole state, and what the worker said of itself at the start."""
+    """Input of the execution that goes on: the whole state, and what the worker said of itself at the start.
+
+    ``held`` is what others were still to be told when the execution before it ended.
+    """
 
     kind: Literal["continuation"] = "continuation"
     state: State
     patience: Patience = Patience()
     search_attributes: bool = False
     notifications: bool = False
+    held: tuple[Annotated[AskHumans | RememberGrant, Field(discriminator="kind")], ...] = ()
 
 
 LARGEST_GRANT = 16 * 1024

@@ -9,7 +9,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-DISCRIMINATORS = frozenset({"role", "kind"})
+from perdure.contracts.brief import DISCRIMINATORS
+
 START = ""
 """The transcript digest of a run without messages."""
 

@@ -85,8 +85,10 @@ class Remember(Record):
 
 
 class Approve(Record):
-    """Let waiting calls run. ``call_id`` names one; without it every call that waits in ``request_id`` is meant, and
-    without both every call that waits in the run. ``digest``, when given, must be the recorded arguments' digest.
+    """Let waiting calls run: ``call_id`` names one, ``call_ids`` some, ``request_id`` all of a request, ``all`` all.
+
+    Where none of these is given, the only call that waits is meant; of several one must be named. ``digest``, when
+    given, must be the recorded arguments' digest.
 
     ``arguments`` replace those of the one call that is named; the edited call is judged again before it runs.
     ``remember`` makes a grant of the approval.
@@ -96,6 +98,7 @@ class Approve(Record):
     call_id: str = ""
     call_ids: tuple[str, ...] = ()
     request_id: str = ""
+    all: bool = False
     digest: str = ""
     arguments: dict[str, JsonValue] | None = None
     remember: Remember | None = None
@@ -110,6 +113,7 @@ class Deny(Record):
     call_id: str = ""
     call_ids: tuple[str, ...] = ()
     request_id: str = ""
+    all: bool = False
     digest: str = ""
     reason: str = ""
     actor: str = ""

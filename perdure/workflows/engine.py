@@ -54,6 +54,7 @@ class Engine:
         self.fatal: Exception | None = None
         self.handing_over = False
         self._opened = 0
+        self._held: list[AskHumans | RememberGrant] = []
         self._recalled: dict[str, LiveText] = {}
         self._handles: dict[str, ActivityHandle[Any]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -70,7 +71,7 @@ class Engine:
                 self._patience, self._visibility = start.patience, Visibility(enabled=start.search_attributes)
                 self._notifications = start.notifications
                 self._loop = Loop(start.state)
-                self._first = resume(start.state)
+                self._first = (*resume(start.state), *start.held)
 
     @property
     def state(self) -> State:
@@ -92,7 +93,13 @@ class Engine:
             patience=self._patience,
             search_attributes=self._visibility.enabled,
             notifications=self._notifications,
+            held=tuple(self._held),
         )
+
+    def open_held(self) -> None:
+        """Do what was held back for an execution that will not come, because the run has ended meanwhile."""
+        held, self._held, self.handing_over = tuple(self._held), [], False
+        self._guard(lambda: self._open(self.state, held))
 
     def _open_first(self) -> None:
         self._open(self.state, self._first)
@@ -122,6 +129,8 @@ class Engine:
                 self._maybe_hand_over()
             if not self.handing_over:
                 self._execute(state, instruction)
+            elif isinstance(instruction, AskHumans | RememberGrant):
+                self._held.append(instruction)
 
     def _maybe_hand_over(self) -> None:
         """Hand over when the server suggests it and nothing is open: an open activity would be cancelled."""

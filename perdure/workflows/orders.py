@@ -2,6 +2,9 @@
 
 A handler with typed parameters is a trap: a signal without an input, or with two, fails the workflow task for ever.
 Handlers therefore take ``*args: Any`` and read them here; what cannot be read is refused with a reason.
+
+What people write is read strictly, down to the last field, unlike what another release of ours recorded: a misspelt
+name that is passed over could approve more, or ask less, than was meant.
 """
 
 from __future__ import annotations
@@ -26,6 +29,9 @@ _BARE = {
 }
 """What a bare string is of each order."""
 
+_NAMING = ("call_id", "call_ids", "request_id", "message_id", "grant_id")
+"""Fields that name what is meant. One that is there and empty is a slip, and must not be read as "all"."""
+
 _ORDER: TypeAdapter[Order] = TypeAdapter(Order)
 
 
@@ -35,8 +41,11 @@ def read_order(kind: str, args: tuple[Any, ...]) -> Order:
     No input means an order without fields; a bare string is what the order is mostly about (`_BARE`).
     """
     fields = _fields(kind, args)
+    empty = [name for name in _NAMING if name in fields and fields[name] in ("", [], ())]
+    if empty:
+        raise InvalidInputError(f"The {kind} cannot be read: {empty[0]} is empty. Leave it out, or say what is meant.")
     try:
-        return _ORDER.validate_python({**fields, "kind": kind})
+        return _ORDER.validate_python({**fields, "kind": kind}, extra="forbid")
     except ValidationError as error:
         raise InvalidInputError(f"The {kind} cannot be read: {_explain(error)}.") from None
 
@@ -53,7 +62,7 @@ def read_start(args: tuple[Any, ...]) -> RunRequest | Continuation:
     try:
         if fields.get("kind") == "continuation":
             return Continuation.model_validate(fields)
-        return RunRequest.model_validate(fields)
+        return RunRequest.model_validate(fields, extra="forbid")
     except ValidationError as error:
         raise InvalidInputError(f"The start request cannot be read: {_explain(error)}.") from None
 

@@ -77,6 +77,8 @@ class AgentRun:
                 await workflow.wait_condition(lambda: _stops_here(engine))
             except asyncio.CancelledError:
                 engine.feed(CancelReceived(at=workflow.now()))
+        if ended(engine.state):
+            engine.open_held()
         if engine.fatal is None:
             await _errands_done(engine)
         await workflow.wait_condition(workflow.all_handlers_finished)

@@ -133,7 +133,7 @@ class World:
             return self.feed(self._result(next(iter(self.running)), "ok"))
         if self.state.questions:
             return self.feed(self._told(Answer(answer="blue", call_id=self.state.questions[0].call_id)))
-        return self.feed(self._told(Deny(reason="no")))
+        return self.feed(self._told(Deny(all=True, reason="no")))
 
     def feed(self, outcome: AnyOutcome) -> tuple[Advance, ...]:
         """Feed an outcome, and open the work that follows."""

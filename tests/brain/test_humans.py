@@ -140,7 +140,7 @@ def test_the_arguments_as_they_are_are_no_edit() -> None:
 def test_arguments_are_changed_for_one_call_at_a_time() -> None:
     run = a_run_that_asks(ApprovalRule(), ApprovalRule())
 
-    refused = run.refused(Approve(arguments={"path": "b.md"}))
+    refused = run.refused(Approve(all=True, arguments={"path": "b.md"}))
     assert refused == "Arguments can be changed for one call at a time: name one of t1s1c1, t1s1c2."
 
 
@@ -167,7 +167,7 @@ def test_whoever_started_the_run_may_not_approve_where_the_rule_says_so() -> Non
 def test_one_call_that_the_approver_may_not_approve_refuses_the_whole_response() -> None:
     run = a_run_that_asks(ApprovalRule(), ADA_OR_BOB)
 
-    assert "eve may not approve t1s1c2" in run.refused(Approve(actor="eve"))
+    assert "eve may not approve t1s1c2" in run.refused(Approve(all=True, actor="eve"))
     assert statuses(run) == ["waiting", "waiting"]
 
 

@@ -36,7 +36,7 @@ def a_run_that_waits() -> Led:
         (Send(message="again", client_key="k"), ("u2",)),
         (Edit(message_id="u2", message="x"), ("u2",)),
         (Withdraw(message_id="u2"), ("u2",)),
-        (Approve(), ("t1s1c1", "t1s1c2")),
+        (Approve(all=True), ("t1s1c1", "t1s1c2")),
         (Approve(call_ids=("t1s1c2",)), ("t1s1c2",)),
         (Deny(call_id="t1s1c1"), ("t1s1c1",)),
         (Answer(answer="x"), ("t1s1c3",)),
@@ -60,7 +60,7 @@ def test_a_message_while_people_are_asked_says_that_it_is_no_response() -> None:
     with_question = receipt_for(run.state, Send(message="yes"))
     run.told(Answer(answer="x"))
     with_request = receipt_for(run.state, Send(message="yes"))
-    run.told(Deny())
+    run.told(Deny(all=True))
     with_neither = receipt_for(run.state, Send(message="yes"))
 
     assert "A question is open (t1s1c3)" in with_question.reason
@@ -74,7 +74,7 @@ def test_an_approval_that_needs_another_one_says_so() -> None:
     run.replied(a_call("write"), a_call("write"))
     run.ruled(run.ruling("t1s1c1", "ask", approval=ApprovalRule(needed=2)), run.ruling("t1s1c2", "ask"))
 
-    first = receipt_for(run.state, Approve(actor="ada"))
+    first = receipt_for(run.state, Approve(all=True, actor="ada"))
     run.told(Approve(call_id="t1s1c1", actor="ada"))
     edited = receipt_for(run.state, Approve(call_id="t1s1c1", actor="bob", arguments={"path": "b"}))
     last = receipt_for(run.state, Approve(call_id="t1s1c1", actor="bob"))

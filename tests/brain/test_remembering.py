@@ -56,7 +56,7 @@ def test_a_grant_by_rules_is_bound_to_no_single_call() -> None:
 
 def test_one_approval_of_several_like_calls_makes_one_grant() -> None:
     run = a_run_that_asks(ApprovalRule(), ApprovalRule())
-    run.told(Approve(remember=Remember(when=())))
+    run.told(Approve(all=True, remember=Remember(when=())))
 
     assert [grant.grant_id for grant in run.state.grants] == ["g1"]
 

@@ -17,7 +17,7 @@ from perdure.providers.gate import Gate
 from perdure.testing.script import asks, fails, held, says, script, together
 from tests.server.stage import Stage
 from tests.server.tools import effects
-from tests.servers import binary
+from tests.servers import binary, unique
 
 
 async def waiting_for_approval(stage: Stage, *more: Any, **wishes: Any) -> str:
@@ -290,3 +290,40 @@ async def test_an_interrupt_during_back_off_keeps_the_partial_text_and_is_quick(
     assert ended.kind == "turn_ended"
     assert (ended.end, ended.output) == ("interrupted", "never asked")
     await stage.client.cancel(run_id)
+
+
+@pytest.mark.parametrize(
+    "inputs",
+    [
+        [{"callId": "t1s1c1"}],
+        [{"nope": 1}],
+        [{"call_ids": []}],
+        [{"call_id": ""}],
+        [{"actor": "x"}],
+        [{}],
+        [None],
+        [],
+        [{"call_id": "t1s1c1", "remember": {"levle": "run"}}],
+    ],
+)
+async def test_a_response_that_cannot_be_understood_whole_lets_nothing_run(stage: Stage, inputs: list[Any]) -> None:
+    both = together(asks("publish", text="a"), asks("publish", text="b"))
+    run_id = await stage.start(script(both, says("Done.")))
+    await stage.until_kind(run_id, "request_opened")
+    handle = stage.temporal.get_workflow_handle(run_id)
+    await handle.signal("approve", args=inputs)
+    await handle.signal("deny", args=inputs)
+    assert (await stage.client.summary(run_id)).waiting_calls == ("t1s1c1", "t1s1c2")
+    assert effects(stage.folder) == []
+    await handle.signal("approve", {"all": True})
+    assert (await stage.client.output(run_id)).output == "Done."
+
+
+async def test_a_start_with_a_field_that_nobody_knows_is_refused(stage: Stage) -> None:
+    for wish in ({"human": "none"}, {"limits": {"step": 3}}, {"agent": {"name": "x", "polcy": []}}):
+        handle = await stage.temporal.start_workflow(
+            "AgentRun", {"message": "Hi", **wish}, id=unique("typo"), task_queue=stage.task_queue
+        )
+        with pytest.raises(Exception, match="failed") as caught:
+            await handle.result()
+        assert "Extra inputs are not permitted" in str(caught.value.__cause__)
