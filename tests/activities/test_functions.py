@@ -206,7 +206,7 @@ def test_a_bound_method_is_a_tool_without_its_self() -> None:
         def buy(self, item: str) -> str:
             return item
 
-    assert list(tool_from(Shop().buy).spec.parameters["properties"]) == ["item"]  # type: ignore[arg-type]  # JSON
+    assert list(tool_from(Shop().buy).spec.parameters["properties"]) == ["item"]  # type: ignore[arg-type]  # JSON values have no narrower type
 
 
 def variadic(*items: str) -> None: ...

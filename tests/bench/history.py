@@ -55,7 +55,8 @@ async def stage_of_its_own(**settings: Any) -> AsyncIterator[Stage]:
 
 async def cost_of(stage: Stage, steps: int) -> Cost:
     """Run ``steps`` steps of one tool call, each with a result of 4 kB, and then a text."""
-    played = script(*[asks("look", name="x", size=RESULT_BYTES)] * steps, says("Done."))
+    looks = [asks("look", name=f"{step:03}", size=RESULT_BYTES) for step in range(steps)]
+    played = script(*looks, says("Done."))
     began = time.perf_counter()
     run_id = await stage.start(played, limits={"steps": steps + 2})
     await stage.client.output(run_id)

@@ -25,7 +25,7 @@ def test_it_declares_that_it_executes_a_command_and_may_not_run_twice() -> None:
 
 def test_its_own_limit_ends_before_the_deadline_that_it_declares() -> None:
     spec = tool_from(execute_command).spec
-    longest = spec.parameters["properties"]["timeout_seconds"]["maximum"]  # type: ignore[index,call-overload]  # JSON
+    longest = spec.parameters["properties"]["timeout_seconds"]["maximum"]  # type: ignore[index,call-overload]  # JSON values have no narrower type
 
     assert isinstance(longest, float)
     assert spec.deadline.total_seconds() > longest + 5
