@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import tempfile
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
@@ -96,7 +97,7 @@ async def canceled(stage: Stage) -> str:
 
 
 def _scrubbed(value: Any) -> Any:
-    """The history without what tells of the machine that recorded it: stack traces and identities."""
+    """The history without what tells of the machine that recorded it: stack traces, identities, host names."""
     match value:
         case dict():
             return {
@@ -106,6 +107,8 @@ def _scrubbed(value: Any) -> Any:
             }
         case list():
             return [_scrubbed(item) for item in value]
+        case str():
+            return re.sub(r"\d+@[\w.-]+", "recorded", value)
         case _:
             return value
 
