@@ -20,6 +20,9 @@ from perdure.contracts.usage import NANO
 GLANCE = 200
 """Characters that are shown of anything long; `perdure show` has the whole."""
 
+SHOWN_CALLS = 10
+"""Waiting calls that are shown: the UI carries the whole text in an address."""
+
 
 def details(state: State) -> str:
     """What is awaited and how to give it, what is at work, and what it all took."""
@@ -31,7 +34,8 @@ def details(state: State) -> str:
 def _awaited(state: State) -> list[str]:
     blocks = []
     for request in state.requests:
-        lines = [f"- approve or deny {_call(call)}" for call in request.calls]
+        lines = [f"- approve or deny {_call(call)}" for call in request.calls[:SHOWN_CALLS]]
+        lines += [f"- and {more} more"] if (more := len(request.calls) - SHOWN_CALLS) > 0 else []
         blocks.append("\n".join(lines) + _until(request.deadline, request.default))
         blocks.append(_how(APPROVE, DENY, given={"call_id": request.calls[0].call_id}))
     for question in state.questions:

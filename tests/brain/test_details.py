@@ -4,8 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from perdure.brain.details import GLANCE, code, details
-from perdure.contracts.agent import Waiting
+from perdure.brain.details import GLANCE, SHOWN_CALLS, code, details
+from perdure.contracts.agent import Decision, Waiting
 from perdure.contracts.requests import Approve, RunRequest, Send
 from perdure.contracts.usage import Cost, Usage
 from tests.brain.agents import a_call, an_agent
@@ -39,6 +39,19 @@ def test_what_is_decided_waits_no_more() -> None:
     assert "approve or deny `t1s1c2`" in text
     assert "approve or deny `t1s1c1`" not in text
     assert '`{"call_id": "t1s1c2"}`' in text
+
+
+def test_of_very_many_calls_the_first_are_shown_and_the_rest_is_counted() -> None:
+    run = Led()
+    run.resolved()
+    run.replied(*(a_call("write") for _ in range(SHOWN_CALLS + 2)))
+    asks: dict[str, Decision] = {call.call_id: "ask" for call in run.turn.batch}
+    run.judged(**asks)
+
+    text = details(run.state)
+
+    assert text.count("approve or deny `t1s1c") == SHOWN_CALLS
+    assert "- and 2 more" in text
 
 
 def test_a_question_is_shown_with_its_options_and_how_to_answer() -> None:
