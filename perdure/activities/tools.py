@@ -14,21 +14,26 @@ from temporalio import activity
 from perdure.activities.calling import run_tool
 from perdure.activities.functions import Tool
 from perdure.activities.heartbeat import Heartbeat
+from perdure.activities.redaction import KnownSecrets
 from perdure.activities.toolbox import Toolbox
 from perdure.contracts.tools import CallContext, ToolOutput
 
 ToolActivity = Callable[[dict[str, JsonValue], CallContext], Awaitable[ToolOutput]]
 
 
-def tool_activities(toolbox: Toolbox) -> list[ToolActivity]:
-    """One activity for each tool that an activity serves, under the tool's own name; humans' tools have none."""
-    return [_activity(tool) for tool in toolbox if tool.spec.handler == "activity"]
+def tool_activities(toolbox: Toolbox, secrets: KnownSecrets | None = None) -> list[ToolActivity]:
+    """One activity for each tool that an activity serves, under the tool's own name; humans' tools have none.
+
+    ``secrets`` are hidden in what the tools return.
+    """
+    hidden = secrets or KnownSecrets()
+    return [_activity(tool, hidden) for tool in toolbox if tool.spec.handler == "activity"]
 
 
-def _activity(tool: Tool) -> ToolActivity:
+def _activity(tool: Tool, secrets: KnownSecrets) -> ToolActivity:
     @activity.defn(name=tool.spec.name)
     async def call(arguments: dict[str, JsonValue], context: CallContext) -> ToolOutput:
         async with Heartbeat():
-            return await run_tool(tool, arguments, context)
+            return secrets.hide(await run_tool(tool, arguments, context))
 
     return call
