@@ -53,6 +53,7 @@ class Attendant:
         self._post = post
         self._waiting = Waiting()
         self._handled: dict[str, Asked] = {}
+        self._left: dict[str, Asked] = {}
         self._asking: asyncio.Task[None] | None = None
         self._asked: Asked | None = None
         self.idle = False
@@ -91,9 +92,25 @@ class Attendant:
         self._asking = self._asked = None
         self._screen.release()
 
+    def leave(self, asked: Asked) -> None:
+        """Leave waiting what the person was asked: once nothing else happens, the run is left."""
+        self._left[asked.call_id] = asked
+        if not self._all_left:
+            self._screen.note(how_to_decide(self._run_id, [asked]))
+
+    @property
+    def only_people(self) -> bool:
+        """Whether the run waits for people and for nothing else."""
+        return self._waiting.stuck
+
+    @property
+    def _all_left(self) -> bool:
+        asked = self._waiting.asked
+        return self._waiting.stuck and all(self._left.get(call_id) is each for call_id, each in asked.items())
+
     def _concerned(self) -> bool:
         fresh = self._fresh()
-        if any(map(self._lifted, fresh)):
+        if any(map(self._lifted, fresh)) or self._all_left:
             return True
         ripe = self._conduct.desk is not None or self._waiting.stuck
         return self._asking is None and (self.idle or (bool(fresh) and ripe))
@@ -117,7 +134,8 @@ class Attendant:
         if self._conduct.desk is not None:
             if for_people and self._asking is None:
                 self._ask(self._conduct.desk, for_people[0])
-            return None
+            left = [each for each in self._waiting.asked.values() if each.call_id in waiting]
+            return left if self._all_left and left else None
         # A call that --yes approved has yet to run: leaving now would end the worker under it.
         nothing_else = self._waiting.stuck and not any(map(self._lifted, self._waiting.asked.values()))
         return for_people if for_people and nothing_else else None
@@ -137,10 +155,7 @@ class Attendant:
         self._handled[asked.call_id] = self._asked = asked
 
         async def listen() -> None:
-            response = await desk.ask(asked)
-            if response is None:
-                self._screen.note(how_to_decide(self._run_id, [asked]))
-            self._post(Said(asked, response))
+            self._post(Said(asked, await desk.ask(asked)))
 
         self._start(listen())
 

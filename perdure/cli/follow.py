@@ -108,7 +108,9 @@ class Follower:
                 return self._event(mail.event)
             case Said():
                 self._attendant.heard()
-                if mail.response:
+                if mail.response is None:
+                    self._attendant.leave(mail.asked)
+                else:
                     self._order(mail.response)
             case Lifted():
                 self._order(mail.approval)
@@ -154,7 +156,9 @@ class Follower:
     def _signalled(self, number: signal.Signals) -> Ending | None:
         if number == signal.SIGTERM:
             return Ending(128 + number, hint=how_to_go_on(self._run_id))
-        if self._attendant.idle or self._stopping or not self._conduct.stops_turn:
+        # An interrupted turn would take with it what waits for a human.
+        bystander = self._attendant.idle or self._attendant.only_people or not self._conduct.stops_turn
+        if bystander or self._stopping:
             return Ending(Code.INTERRUPTED, hint=how_to_go_on(self._run_id))
         self._stopping = self._stopped = True
         self._attendant.stop()

@@ -108,7 +108,8 @@ def test_a_second_ctrl_c_leaves_the_run_and_follow_takes_it_up(home: Home, at_te
     first.until("[l]eave it waiting? ")
     first.type("l")
     first.until(f"perdure approve {run_id} t1s1c1")
-    first.kill()
+    first.until(f"Run {run_id} is kept")
+    assert first.wait() == 4
 
     second = at_terminal("follow", run_id, "--worker")
     second.until("> Write")
@@ -123,6 +124,38 @@ def test_a_second_ctrl_c_leaves_the_run_and_follow_takes_it_up(home: Home, at_te
     third.until("Written.")
     assert third.wait() == 0
     assert (home.path / "out.txt").exists()
+
+
+def test_ctrl_c_while_only_a_person_is_awaited_leaves_what_waits(
+    home: Home, at_terminal: AtTerminal, play: Play
+) -> None:
+    run_id = unique("run")
+    terminal = at_terminal("run", "Write", "--model", play(WRITE, says("Written.")), "--run-id", run_id)
+    terminal.until("[l]eave it waiting? ")
+
+    terminal.press("c")
+    terminal.until(f"Run {run_id} is kept")
+
+    assert terminal.wait() == 130
+    assert f"{run_id} " in home.run("inbox").stdout
+
+
+def test_one_of_two_left_waiting_does_not_end_what_the_other_starts(
+    home: Home, at_terminal: AtTerminal, play: Play
+) -> None:
+    other = asks("write_file", path="other.txt", content="two")
+    terminal = at_terminal("run", "Write", "--model", play(together(WRITE, other), says("Written.")))
+    terminal.until("May this run? write_file (t1s1c1)")
+    terminal.until("[l]eave it waiting? ")
+    terminal.type("l")
+    terminal.until("May this run? write_file (t1s1c2)")
+    terminal.until("[l]eave it waiting? ")
+    terminal.type("a")
+    terminal.until("is kept; it goes on while a worker serves it")
+
+    assert terminal.wait() == 4
+    assert (home.path / "other.txt").read_text() == "two"
+    assert not (home.path / "out.txt").exists()
 
 
 def test_a_conversation_goes_on_at_the_terminal_and_ctrl_d_closes_it(at_terminal: AtTerminal, play: Play) -> None:

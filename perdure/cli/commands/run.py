@@ -54,7 +54,8 @@ def run(
     At a terminal it asks you what has to be approved. Without one it prints how to approve, and exits with 4; the run
     is kept, and `perdure follow ID` takes it up again, after a crash too.
 
-    Ctrl-C interrupts the turn: what was written is kept. Ctrl-C again leaves the run as it is, to be taken up later.
+    Ctrl-C interrupts the turn: what was written is kept. Ctrl-C again leaves the run as it is, to be taken up later; so
+    does the first one while the run only waits for you.
 
     \b
     Examples:
