@@ -26,6 +26,7 @@ from perdure.contracts.errors import (
 )
 from perdure.contracts.failures import Attribution
 from perdure.providers.lenient import a_list, a_text, a_word, an_object, loads
+from perdure.providers.redaction import redacted, scrubbed
 from perdure.providers.retry_after import retry_after
 
 _BY_WORD: Mapping[str, type[ProviderError]] = {
@@ -104,7 +105,7 @@ _PENNILESS = re.compile(r"credit balance is too low|reached your specified api u
 # llama.cpp answers a picture for a model without eyes with a 500; asking again would not open them.
 _UNABLE = re.compile(r"input is not supported", re.IGNORECASE)
 
-_LONG_RUN = re.compile(r"[A-Za-z0-9+/=_-]{120,}")
+_CODE = re.compile(r"[\w.: -]{1,64}")
 _PAGE = re.compile(r"<(?:!doctype|html|head|body)\b", re.IGNORECASE)
 
 REQUEST_ID_HEADERS = (
@@ -151,7 +152,7 @@ def fault(
     the error, nor does any long run of base64.
     """
     headers = headers or {}
-    complaint = read_complaint(body)
+    complaint = read_complaint(redacted(body, secrets))
     status = status if status is not None and status >= 300 else complaint.status
     chosen = _kind(complaint, status)
     detail = complaint.message or _unsaid(status)
@@ -161,7 +162,7 @@ def fault(
         provider,
         scrubbed(detail, secrets),
         status=status,
-        code=scrubbed(complaint.code, secrets)[:100],
+        code=complaint.code if _CODE.fullmatch(scrubbed(complaint.code, secrets)) else "",
         request_id=request_id_of(headers) or complaint.request_id,
         retry_after=retry_after(headers, complaint.details),
     )
@@ -200,14 +201,6 @@ def read_complaint(body: bytes | JsonValue) -> Complaint:
             inner = {**outer, "message": inner}
     complaint = _from_object(an_object(inner) or outer)
     return replace(complaint, request_id=a_text(outer.get("request_id"))[:100])
-
-
-def scrubbed(text: str, secrets: tuple[str, ...]) -> str:
-    """``text`` without the secrets and without long runs of base64, which servers like to quote back."""
-    for secret in secrets:
-        if secret:
-            text = text.replace(secret, "[key]")
-    return _LONG_RUN.sub("[…]", text)
 
 
 def _from_object(error: dict[str, JsonValue]) -> Complaint:

@@ -40,6 +40,7 @@ def secrets_of(settings: Settings, environ: Mapping[str, str]) -> frozenset[str]
         endpoint = settings_own.endpoint(name)
         if endpoint is not None and endpoint.key_variable:
             named.add(environ.get(endpoint.key_variable, ""))
+    named |= {environ.get(variable, "") for variable in settings.mcp_keys.values()}
     given = (settings.api_key, settings.notify_webhook, settings.notify_secret)
     named |= {secret.get_secret_value() for secret in given if secret is not None}
     return frozenset(value.strip() for value in named if len(value.strip()) >= SHORTEST)
