@@ -48,7 +48,7 @@ def main(file: Path = PHASES) -> int:
     new = rendered(document, observed())
     if new != document:
         file.write_text(new, encoding="utf-8")
-    print(f"{file.relative_to(ROOT)} {'is written anew' if new != document else 'was right'}")  # noqa: T201 - a command
+    print(f"{file.relative_to(ROOT)} {'is written anew' if new != document else 'was right'}")  # noqa: T201 - what a command says
     return 0
 
 
