@@ -30,7 +30,8 @@ class Conduct:
     """How a run is followed.
 
     ``desk`` is where a person is asked, None when nobody can be. ``yes`` approves what policy asks. ``stops_turn``: the
-    first Ctrl-C interrupts the turn. ``as_json`` writes events as lines of JSON instead of text.
+    first Ctrl-C interrupts the turn. ``as_json`` writes events as lines of JSON instead of text. ``tools`` are those
+    that whoever takes the run up has to bring.
     """
 
     actor: str
@@ -38,6 +39,7 @@ class Conduct:
     yes: bool = False
     stops_turn: bool = False
     as_json: bool = False
+    tools: tuple[str, ...] = ()
 
 
 class Attendant:

@@ -155,11 +155,11 @@ class Follower:
 
     def _signalled(self, number: signal.Signals) -> Ending | None:
         if number == signal.SIGTERM:
-            return Ending(128 + number, hint=how_to_go_on(self._run_id))
+            return Ending(128 + number, hint=self._how_to_go_on())
         # An interrupted turn would take with it what waits for a human.
         bystander = self._attendant.idle or self._attendant.only_people or not self._conduct.stops_turn
         if bystander or self._stopping:
-            return Ending(Code.INTERRUPTED, hint=how_to_go_on(self._run_id))
+            return Ending(Code.INTERRUPTED, hint=self._how_to_go_on())
         self._stopping = self._stopped = True
         self._attendant.stop()
         self._screen.write(self._renderer.end_line())
@@ -172,8 +172,14 @@ class Follower:
         if need is None:
             return None
         if need:
-            return Ending(Code.WAITING, hint=f"{how_to_decide(self._run_id, need)}\n{how_to_go_on(self._run_id)}")
+            return Ending(
+                Code.WAITING,
+                hint=f"{how_to_decide(self._run_id, need)}\n{how_to_go_on(self._run_id, self._conduct.tools)}",
+            )
         return Ending(Code.OUTPUT, hint=how_to_converse(self._run_id))
+
+    def _how_to_go_on(self) -> str:
+        return how_to_go_on(self._run_id, self._conduct.tools)
 
     def _order(self, order: Order) -> None:
         async def give() -> None:

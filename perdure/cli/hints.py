@@ -9,6 +9,7 @@ from perdure.cli.lines import because
 from perdure.cli.text import one_line, plain
 from perdure.cli.waiting import Asked
 from perdure.contracts.approvals import Question
+from perdure.worker.queues import brings_tools
 
 
 def how_to_decide(run_id: str, asked: Iterable[Asked]) -> str:
@@ -32,18 +33,36 @@ def how_to_decide_one(run_id: str, asked: Asked) -> tuple[str, ...]:
     return (f"perdure approve {run} {asked.call_id}", f'perdure deny {run} {asked.call_id} --reason "…"')
 
 
-def how_to_go_on(run_id: str) -> str:
+def how_to_go_on(run_id: str, tools: Iterable[str] = ()) -> str:
     """How a run that is left alone goes on: it is durable, but somebody must serve it."""
-    return f"Run {run_id} is kept; it goes on while a worker serves it.\n{how_to_serve(run_id)}"
+    return f"Run {run_id} is kept; it goes on while a worker serves it.\n{how_to_serve(run_id, tools)}"
 
 
-def how_to_serve(run_id: str) -> str:
-    """The commands that serve a run, or end it."""
+def how_to_serve(run_id: str, tools: Iterable[str] = ()) -> str:
+    """The commands that serve a run, or end it. ``tools`` are those that it brought."""
     run = shlex.quote(run_id)
+    given = "".join(f" --tools {shlex.quote(path)}" for path in tools)
+    commands = {
+        f"perdure follow {run}{given}": "takes it up here, and asks here",
+        f"perdure worker{given}": "serves all runs",
+        f"perdure cancel {run}": "ends it",
+    }
+    width = max(map(len, commands))
+    return "\n".join(f"  {command:<{width}}    {does}" for command, does in commands.items())
+
+
+def who_serves(run_id: str, task_queue: str) -> str:
+    """Which command serves a run that waits on a task queue that this process does not serve."""
+    run = shlex.quote(run_id)
+    if brings_tools(task_queue):
+        return (
+            f"Run {run_id} brought tools of its own, and only a process with the same tools serves it: "
+            f"`perdure follow {run} --tools …` (the paths that it was started with) takes it up."
+        )
+    queue = shlex.quote(task_queue)
     return (
-        f"  perdure follow {run}    takes it up here, and asks here\n"
-        f"  perdure worker{' ' * (len(run) + 1)}    serves all runs\n"
-        f"  perdure cancel {run}    ends it"
+        f"Run {run_id} is on the task queue {task_queue!r}, which this process does not serve: "
+        f"`PERDURE_TASK_QUEUE={queue} perdure follow {run}` takes it up."
     )
 
 

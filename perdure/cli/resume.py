@@ -8,11 +8,13 @@ from dataclasses import dataclass
 
 from perdure.cli.attend import Conduct
 from perdure.cli.follow import Follower
+from perdure.cli.hints import who_serves
 from perdure.cli.hosting import serving_runs
 from perdure.cli.screen import Screen
 from perdure.cli.session import Session, actor, desk, reaching, read_settings
 from perdure.cli.start import concluded
 from perdure.worker.parts import gather_parts
+from perdure.worker.queues import own_queue
 from perdure.worker.sources import Loaded
 
 
@@ -31,19 +33,23 @@ async def follow_run(options: FollowOptions) -> int:
     """Follow the run to its end, or as far as it can be, and return the exit code."""
     screen = Screen()
     loaded = read_settings(screen)
-    async with _session(options, loaded, screen) as session:
+    tools = tuple(path for path in options.tools if path not in loaded.settings.tools)
+    async with _session(options, tools, loaded, screen) as session:
         conduct = Conduct(
             actor=actor(),
             desk=None if options.as_json else desk(screen),
             yes=options.yes,
             as_json=options.as_json,
+            tools=tools,
         )
         ending = await Follower(session.client, options.run_id, screen, conduct).follow()
         return concluded(ending, session, options.run_id, screen, as_json=options.as_json)
 
 
 @asynccontextmanager
-async def _session(options: FollowOptions, loaded: Loaded, screen: Screen) -> AsyncIterator[Session]:
+async def _session(
+    options: FollowOptions, tools: tuple[str, ...], loaded: Loaded, screen: Screen
+) -> AsyncIterator[Session]:
     settings = loaded.settings
     async with reaching(settings, screen) as session:
         closed = (await session.client.history(options.run_id)).closed
@@ -51,7 +57,10 @@ async def _session(options: FollowOptions, loaded: Loaded, screen: Screen) -> As
         if closed or not serve:
             yield session
             return
-        served = settings.model_copy(update={"tools": (*settings.tools, *options.tools)})
+        described = await session.temporal.get_workflow_handle(options.run_id).describe()
+        if described.task_queue not in (settings.task_queue, own_queue(settings.task_queue, tools)):
+            screen.note(who_serves(options.run_id, described.task_queue), "alert")
+        served = settings.model_copy(update={"tools": (*settings.tools, *tools)})
         parts = await gather_parts(served, loaded.environ)
-        async with serving_runs(served, parts, screen) as serving:
+        async with serving_runs(settings, parts, screen, tools) as serving:
             yield serving

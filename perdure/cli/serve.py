@@ -9,6 +9,7 @@ from perdure.cli.screen import Screen
 from perdure.cli.session import read_settings, said
 from perdure.worker.connection import connect
 from perdure.worker.logs import configure_logging
+from perdure.worker.queues import own_queue
 from perdure.worker.server import ensure_server
 from perdure.worker.setup import ensure_retention, ensure_search_attributes
 from perdure.worker.sources import load_settings
@@ -16,14 +17,18 @@ from perdure.worker.worker import run_worker
 
 
 async def serve(tools: Sequence[str], given: Mapping[str, object]) -> int:
-    """Run a worker until a signal. Raises CallerError and OperatorError for what must be mended first."""
+    """Run a worker until a signal: for runs that bring these ``tools`` as well as for all others.
+
+    Raises CallerError and OperatorError for what must be mended first.
+    """
     loaded = load_settings(given)
     configure_logging(loaded.settings, loaded.environ)
     screen = Screen()
     for warning in loaded.warnings:
         screen.note(f"warning: {warning}", "alert")
-    settings = loaded.settings.model_copy(update={"tools": (*loaded.settings.tools, *tools)})
-    await run_worker(settings, loaded.environ)
+    further = tuple(path for path in tools if path not in loaded.settings.tools)
+    settings = loaded.settings.model_copy(update={"tools": (*loaded.settings.tools, *further)})
+    await run_worker(settings, loaded.environ, further_queues=(own_queue(settings.task_queue, further),))
     return 0
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+
+from pydantic import JsonValue
 
 from perdure.agents.files import read_agent
 from perdure.agents.freeze import freeze
@@ -16,6 +19,7 @@ from perdure.cli.lines import Span
 from perdure.cli.screen import Screen
 from perdure.cli.session import Session, actor, desk, read_settings
 from perdure.cli.text import plain
+from perdure.client.attachments import attachment
 from perdure.contracts.agent import AgentSpec, Humans, Limits, Mode
 from perdure.contracts.errors import InvalidInputError, RunAlreadyRunningError
 from perdure.contracts.names import DEFAULT_AGENT
@@ -32,7 +36,10 @@ class RunOptions:
     task: str
     agent: str = DEFAULT_AGENT
     model: str | None = None
+    fallbacks: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
+    attachments: tuple[str, ...] = ()
+    output_schema: str | None = None
     workspace: str | None = None
     run_id: str | None = None
     steps: int | None = None
@@ -50,8 +57,9 @@ async def run_task(options: RunOptions) -> int:
     if not options.task.strip():
         raise InvalidInputError('The task is empty. Say what the agent should do: perdure run "…".')
     loaded = read_settings(screen, {"model": options.model, "workspace": options.workspace})
-    settings = loaded.settings.model_copy(update={"tools": (*loaded.settings.tools, *options.tools)})
-    parts = await gather_parts(settings, loaded.environ)
+    settings = loaded.settings
+    tools = tuple(path for path in options.tools if path not in settings.tools)
+    parts = await gather_parts(settings.model_copy(update={"tools": (*settings.tools, *tools)}), loaded.environ)
     agent, choice = chosen_agent(options, parts)
     parts.providers.open(choice.model)
     spec = parts.shelf.get(agent) if isinstance(agent, str) else agent
@@ -61,7 +69,7 @@ async def run_task(options: RunOptions) -> int:
         screen.note(first)
     else:
         screen.write((Span(first + "\n", "quiet"),))
-    async with serving_runs(settings, parts, screen) as session:
+    async with serving_runs(settings, parts, screen, tools) as session:
         run_id = await started(session, options, request(options, settings, agent, choice), screen)
         conduct = Conduct(
             actor=actor(),
@@ -69,6 +77,7 @@ async def run_task(options: RunOptions) -> int:
             yes=options.yes,
             stops_turn=True,
             as_json=options.as_json,
+            tools=tools,
         )
         ending = await Follower(session.client, run_id, screen, conduct).follow()
         return concluded(ending, session, run_id, screen, as_json=options.as_json)
@@ -93,8 +102,11 @@ def request(options: RunOptions, settings: Settings, agent: str | AgentSpec, cho
     """The start request. Model and workspace are written out: whoever takes the run up may have others by default."""
     return RunRequest(
         message=options.task,
+        attachments=tuple(map(attachment, options.attachments)),
         agent=agent,
         model=choice.model,
+        fallbacks=options.fallbacks or None,
+        output=read_schema(options.output_schema) if options.output_schema else None,
         limits=Limits(steps=options.steps) if options.steps else None,
         mode=options.mode,
         humans=options.humans,
@@ -104,6 +116,19 @@ def request(options: RunOptions, settings: Settings, agent: str | AgentSpec, cho
         user=actor(),
         trigger="cli",
     )
+
+
+def read_schema(path: str) -> dict[str, JsonValue]:
+    """The JSON Schema in a file. Raises InvalidInputError."""
+    try:
+        schema = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InvalidInputError(f"The output schema {path!r} cannot be read: {error}.") from None
+    if not isinstance(schema, dict):
+        raise InvalidInputError(
+            f"The output schema {path!r} must be a JSON object, such as a model_json_schema() gives."
+        )
+    return schema
 
 
 async def started(session: Session, options: RunOptions, asked: RunRequest, screen: Screen) -> str:

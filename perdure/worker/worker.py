@@ -8,7 +8,7 @@ import os
 import signal
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -27,12 +27,14 @@ from perdure.activities.notify import NotifyActivity
 from perdure.activities.objects import ObjectActivities
 from perdure.activities.recall import RecallActivity
 from perdure.activities.redaction import KnownSecrets
+from perdure.activities.toolbox import Toolbox
 from perdure.activities.tools import tool_activities
 from perdure.activities.transcripts import RunQuery, TranscriptCache
 from perdure.contracts.errors import OperatorError
-from perdure.worker.connection import connect
+from perdure.worker.connection import connect, unconnected
 from perdure.worker.logs import secrets_of
 from perdure.worker.parts import Parts, control_paths, gather_parts, hooks_of, named_models
+from perdure.worker.running import running
 from perdure.worker.server import Server, serving
 from perdure.worker.settings import Settings
 from perdure.worker.setup import ensure_search_attributes
@@ -55,8 +57,13 @@ def sandbox() -> SandboxedWorkflowRunner:
     return SandboxedWorkflowRunner(restrictions=SandboxRestrictions.default.with_passthrough_modules(*PURE_ROOMS))
 
 
-def build_worker(client: Client, settings: Settings, parts: Parts, *, search_attributes: bool) -> Worker:
-    """A worker of everything, not running yet. ``search_attributes``: whether the server knows ours."""
+def build_worker(
+    client: Client, settings: Settings, parts: Parts, *, search_attributes: bool, task_queue: str | None = None
+) -> Worker:
+    """A worker of everything, not running yet. ``search_attributes``: whether the server knows ours.
+
+    ``task_queue`` is what it serves, by default that of the settings; grants are kept on the latter in any case.
+    """
     hooks = hooks_of(settings, os.environ)
     books = GrantBooks(client, task_queue=settings.task_queue)
     agents = AgentActivities(
@@ -82,7 +89,7 @@ def build_worker(client: Client, settings: Settings, parts: Parts, *, search_att
     media = MediaActivities(parts.providers, settings.workspace)
     return Worker(
         client,
-        task_queue=settings.task_queue,
+        task_queue=task_queue or settings.task_queue,
         workflows=[AgentRun, GrantBook],
         workflow_runner=sandbox(),
         activities=[
@@ -125,23 +132,34 @@ class Working:
 
     server: Server
     client: Client
-    worker: Worker
     parts: Parts
 
 
 @asynccontextmanager
-async def working(settings: Settings, parts: Parts, server: Server) -> AsyncIterator[Working]:
+async def working(
+    settings: Settings, parts: Parts, server: Server, *, queues: Mapping[str, Toolbox] | None = None
+) -> AsyncIterator[Working]:
     """Run a worker on ``server`` for the time of a block; at its end calls get ``shutdown_grace`` to finish.
 
-    Raises ServerUnavailableError or OperatorError when the server does not let it work. ``parts`` are used up: their
-    providers are closed.
+    ``queues`` are the task queues to serve, each with the tools of its runs; by default that of the settings, with all
+    tools of ``parts``. Raises ServerUnavailableError or OperatorError when the server does not let it work. ``parts``
+    are used up: their providers are closed.
     """
+
+    def failed(error: Exception) -> OperatorError:
+        return unconnected(str(error), server.address, settings.namespace)
+
     try:
         client = await connect(settings, server.address)
         known = await knows_search_attributes(client, settings.namespace)
-        worker = build_worker(client, settings, parts, search_attributes=known)
-        async with worker:
-            yield Working(server, client, worker, parts)
+        workers = [
+            build_worker(
+                client, settings, replace(parts, toolbox=toolbox), search_attributes=known, task_queue=task_queue
+            )
+            for task_queue, toolbox in (queues or {settings.task_queue: parts.toolbox}).items()
+        ]
+        async with running(workers, grace=settings.shutdown_grace, failed=failed):
+            yield Working(server, client, parts)
     finally:
         await parts.providers.close()
 
@@ -158,8 +176,12 @@ async def knows_search_attributes(client: Client, namespace: str) -> bool:
     return True
 
 
-async def run_worker(settings: Settings, environ: Mapping[str, str] = os.environ) -> None:
+async def run_worker(
+    settings: Settings, environ: Mapping[str, str] = os.environ, *, further_queues: tuple[str, ...] = ()
+) -> None:
     """Serve runs until SIGINT or SIGTERM, then let running calls finish within ``shutdown_grace``.
+
+    ``further_queues`` are served beside the task queue of the settings, with the same tools.
 
     A second signal ends the process at once. Uses the configured server, or shares or starts one on this machine, which
     ends with its last user. Raises CallerError and OperatorError for what a person has to mend before it can run.
@@ -167,7 +189,8 @@ async def run_worker(settings: Settings, environ: Mapping[str, str] = os.environ
     parts = await gather_parts(settings, environ)
     for problem in parts.shelf.problems:
         log.warning("agent file", problem=str(problem))
-    async with serving(settings) as server, working(settings, parts, server):
+    queues = dict.fromkeys((settings.task_queue, *further_queues), parts.toolbox)
+    async with serving(settings) as server, working(settings, parts, server, queues=queues):
         stop = stop_signal()
         log.info(
             "ready",

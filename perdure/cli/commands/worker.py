@@ -15,7 +15,7 @@ def worker(tools: tuple[str, ...], model: str | None, workspace: str | None) -> 
     """Serve runs until told to stop (Ctrl-C, SIGTERM); running calls may then finish. A second signal ends it at once.
 
     Uses the Temporal server of PERDURE_ADDRESS, or one on this machine, started when needed. Start as many workers as
-    you like: they share the work, and a run goes on with any of them when one dies.
+    you like, with the same tools: they share the work, and a run goes on with any of them when one dies.
 
     \b
     Examples:
