@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from perdure.activities.replies import KEPT_ARGUMENTS, REPLY_BYTES, bounded_reply
 from perdure.brain.results import ARGUMENT_BYTES
-from perdure.contracts.messages import AssistantMessage, AssistantPart, CallPart, ReasoningPart, TextPart
+from perdure.contracts.messages import AssistantMessage, AssistantPart, CallPart, ImagePart, ReasoningPart, TextPart
 
 
 def a_reply(*parts: AssistantPart) -> AssistantMessage:
@@ -36,3 +36,13 @@ def test_a_text_that_no_payload_holds_is_cut_and_says_so() -> None:
 def test_a_reply_of_ordinary_size_is_untouched() -> None:
     reply = a_reply(TextPart(text="x" * (ARGUMENT_BYTES // 2)))
     assert bounded_reply(reply) is reply
+
+
+def test_an_image_that_is_too_large_becomes_a_line_that_says_so() -> None:
+    small, large = ImagePart(data=b"x" * 1000), ImagePart(data=b"x" * REPLY_BYTES)
+    message = AssistantMessage(message_id="t1s1", parts=(TextPart(text="Look"), large), model="gemini:x")
+    look, told = bounded_reply(message).parts
+    assert look == TextPart(text="Look")
+    assert told == TextPart(text=f"[An image of {REPLY_BYTES} bytes (image/png), more than a run can record.]")
+    kept = message.model_copy(update={"parts": (small,)})
+    assert bounded_reply(kept) == kept
