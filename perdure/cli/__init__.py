@@ -11,7 +11,9 @@ from typing import NoReturn
 def main() -> NoReturn:
     """The program ``perdure``: runs one command and ends the process with its exit code."""
     from perdure.cli.exits import guarded, leave
+    from perdure.cli.streams import open_standard_streams
 
+    open_standard_streams()
     leave(guarded(run_command))
 
 

@@ -7,6 +7,7 @@ done, and the exit code is lost with it. So the streams are flushed and the proc
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import sys
 import traceback
@@ -33,14 +34,14 @@ def guarded(command: Callable[[], int]) -> int:
     """Run ``command`` and return its exit code; whatever it raises becomes one line on the error stream."""
     try:
         return command()
-    except Exception as error:  # noqa: BLE001 - the last place where an error can become a line for a person
-        return report(error)
     except KeyboardInterrupt:
         say("interrupted")
         return Code.INTERRUPTED
+    except BaseException as error:  # noqa: BLE001 - the last place where an error can become a line for a person
+        return report(error)
 
 
-def report(error: Exception) -> int:
+def report(error: BaseException) -> int:
     """Say in one line what went wrong and return the exit code that belongs to it."""
     if os.environ.get(DEBUG_VARIABLE):
         traceback.print_exception(error)
@@ -54,8 +55,10 @@ def report(error: Exception) -> int:
     return code
 
 
-def explained(error: Exception) -> tuple[Code, str]:
+def explained(error: BaseException) -> tuple[Code, str]:
     """The exit code and the sentence that belong to ``error``. What nobody foresaw is written to a file in full."""
+    import asyncio
+
     import click
 
     from perdure.cli.next import next_step
@@ -80,6 +83,11 @@ def explained(error: Exception) -> tuple[Code, str]:
             return Code.USAGE, one_line(error.format_message(), MAX_MESSAGE)
         case click.exceptions.Abort():
             return Code.INTERRUPTED, "interrupted"
+        case asyncio.CancelledError():
+            why = "The connection to the Temporal server or to the model was given up before it was used"
+            return Code.UNAVAILABLE, f"{why} ({_details(error)})."
+        case OSError(errno=errno.ENOSPC | errno.EIO | errno.EBADF, filename=None):
+            return Code.FAILED, f"The output cannot be written: {error.strerror}."
         case _:
             kind = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
             return Code.FAILED, f"unexpected {one_line(kind, 300)} ({_details(error)})"
@@ -90,7 +98,7 @@ def _where_help_is(error: object) -> str:
     return f" See `{context.command_path} --help`." if context else ""
 
 
-def _details(error: Exception) -> str:
+def _details(error: BaseException) -> str:
     try:
         # An installation that is broken is an error like others here.
         import platformdirs
@@ -111,8 +119,14 @@ def say(line: str) -> None:
 
 
 def leave(code: int) -> NoReturn:
-    """Flush the standard streams and end the process with ``code``."""
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(OSError, ValueError):
-            stream.flush()
+    """Flush the standard streams and end the process with ``code``; with 1 instead of 0 when output is lost."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        code = code or Code.UNREAD
+    except (OSError, ValueError) as error:
+        if code == Code.OUTPUT:
+            code = report(error)
+    with contextlib.suppress(OSError, ValueError):
+        sys.stderr.flush()
     os._exit(int(code))

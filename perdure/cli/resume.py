@@ -13,6 +13,7 @@ from perdure.cli.hosting import serving_runs
 from perdure.cli.screen import Screen
 from perdure.cli.session import Session, actor, desk, reaching, read_settings
 from perdure.cli.start import concluded
+from perdure.cli.streams import take_output
 from perdure.worker.parts import gather_parts
 from perdure.worker.queues import own_queue
 from perdure.worker.sources import Loaded
@@ -31,7 +32,7 @@ class FollowOptions:
 
 async def follow_run(options: FollowOptions) -> int:
     """Follow the run to its end, or as far as it can be, and return the exit code."""
-    screen = Screen()
+    screen = Screen(take_output()) if options.as_json else Screen()
     loaded = read_settings(screen)
     tools = tuple(path for path in options.tools if path not in loaded.settings.tools)
     async with _session(options, tools, loaded, screen) as session:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from perdure.cli.hosting import serving_runs
 from perdure.cli.lines import Span
 from perdure.cli.screen import Screen
 from perdure.cli.session import Session, actor, desk, read_settings
+from perdure.cli.streams import take_output
 from perdure.cli.text import plain
 from perdure.client.attachments import attachment
 from perdure.contracts.agent import AgentSpec, Humans, Limits, Mode
@@ -53,7 +53,7 @@ class RunOptions:
 
 async def run_task(options: RunOptions) -> int:
     """Start the run, follow it, and return the exit code."""
-    screen = Screen()
+    screen = Screen(take_output()) if options.as_json else Screen()
     if not options.task.strip():
         raise InvalidInputError('The task is empty. Say what the agent should do: perdure run "…".')
     loaded = read_settings(screen, {"model": options.model, "workspace": options.workspace})
@@ -152,7 +152,7 @@ def concluded(ending: Ending, session: Session, run_id: str, screen: Screen, *, 
         screen.note(f"ui   {link}")
     elif link:
         screen.write((Span(f"ui   {link}\n"),))
-    sys.stdout.flush()
+    screen.out.file.flush()
     if ending.hint:
         screen.note(ending.hint, "plain")
     if ending.error:

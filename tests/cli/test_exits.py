@@ -129,3 +129,21 @@ def test_ctrl_c_before_anything_was_started_is_said_in_one_word(tmp_path: Path) 
     ended = failing(tmp_path, "raise KeyboardInterrupt")
 
     assert (ended.returncode, ended.stderr) == (130, "interrupted\n")
+
+
+@pytest.mark.parametrize(
+    ("raised", "code", "words"),
+    [
+        ("import asyncio; raise asyncio.CancelledError", 3, "The connection to the Temporal server"),
+        ("raise SystemExit(7)", 1, "unexpected SystemExit: 7"),
+        ("raise GeneratorExit", 1, "unexpected GeneratorExit"),
+        ("raise BaseExceptionGroup('several', [KeyError(1), GeneratorExit()])", 1, "unexpected BaseExceptionGroup"),
+        ("raise OSError(28, 'No space left on device')", 1, "The output cannot be written: No space left on device."),
+    ],
+)
+def test_whatever_is_raised_becomes_one_line(tmp_path: Path, raised: str, code: int, words: str) -> None:
+    ended = failing(tmp_path, raised)
+
+    assert ended.returncode == code, ended
+    assert ended.stderr.startswith(f"error: {words}")
+    assert ended.stderr.count("\n") == 1

@@ -282,3 +282,28 @@ def test_following_a_run_that_this_process_does_not_serve_says_what_serves_it(ho
     assert f"perdure follow {run_id} --tools …" in home.run("follow", run_id, "--worker").stderr
     followed = home.run("follow", elsewhere, "--worker")
     assert f"PERDURE_TASK_QUEUE={other['PERDURE_TASK_QUEUE']} perdure follow {elsewhere}" in followed.stderr
+
+
+TALKATIVE = """
+import os
+
+print("imported")
+
+
+def shout(name: str) -> str:
+    print("printed")
+    os.write(1, b"written\\n")
+    return "HELLO"
+"""
+
+
+def test_what_tools_print_never_lands_between_the_events_as_json(home: Home, play: Play) -> None:
+    (home.path / "talkative.py").write_text(TALKATIVE)
+    model = play(asks("shout", name="Ana"), says("Shouted."))
+
+    ended = home.process("run", "Shout", "--model", model, "--tools", "talkative.py", "--yes", "--json")
+
+    assert ended.returncode == 0, ended
+    events = [json.loads(line) for line in ended.stdout.splitlines()]
+    assert events[-1]["kind"] == "run_closed"
+    assert {"imported", "printed", "written"} <= set(ended.stderr.splitlines())

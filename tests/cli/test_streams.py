@@ -1,0 +1,41 @@
+"""Streams that are closed or full, as a shell hands them over: real processes, which only say what they are."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.cli.programs import PERDURE
+from tests.servers import DEADLINE, outside
+
+
+def shell(tmp_path: Path, line: str) -> subprocess.CompletedProcess[str]:
+    environment = {**outside(), "HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path)}
+    command = line.replace("perdure", shlex.quote(PERDURE), 1)
+    return subprocess.run(
+        ["sh", "-c", command], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=DEADLINE
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "error"),
+    [
+        ("perdure --version >&-", 0, ""),
+        ("perdure policy check ls >&-", 0, ""),
+        ("perdure --version 2>&-", 0, ""),
+        ("perdure nonsense 2>&-", 2, ""),
+        ("perdure --version <&- >&- 2>&-", 0, ""),
+        ("perdure run - <&-", 2, "error: The task is empty."),
+        ("perdure --version >/dev/full", 1, "error: The output cannot be written: No space left on device."),
+        ("perdure agents >/dev/full", 1, "error: The output cannot be written: No space left on device."),
+    ],
+)
+def test_a_stream_that_takes_nothing_is_at_most_one_line(tmp_path: Path, line: str, code: int, error: str) -> None:
+    ended = shell(tmp_path, line)
+
+    assert ended.returncode == code, ended
+    assert ended.stderr.startswith(error)
+    assert ended.stderr.count("\n") == bool(error)
