@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 import perdure
 
 
@@ -14,12 +16,8 @@ def test_every_public_name_can_be_imported() -> None:
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
-    try:
+    with pytest.raises(AttributeError, match="nonsense"):
         perdure.nonsense  # noqa: B018 - the access is what is tested
-    except AttributeError as error:
-        assert "nonsense" in str(error)
-    else:
-        raise AssertionError("an unknown name was found")
 
 
 def test_importing_the_package_does_not_import_temporal() -> None:

@@ -14,7 +14,12 @@ from perdure.cli.commands.parameters import RUN_ID, tools_option
 @click.argument("task")
 @click.option("--agent", default="assistant", show_default=True, metavar="NAME", help="Agent by name, or a .md file.")
 @click.option("--model", metavar="PROVIDER:MODEL", help="Model, for example openai:gpt-5-mini or demo:demo.")
+@click.option(
+    "--fallback", "fallbacks", multiple=True, metavar="PROVIDER:MODEL", help="Model to ask when that one fails."
+)
 @tools_option
+@click.option("--attach", multiple=True, metavar="FILE", help="File or address to send with the task; repeatable.")
+@click.option("--output", "output_schema", metavar="SCHEMA.json", help="JSON Schema that the output must fit.")
 @click.option("--workspace", metavar="DIR", help="Folder that file tools and commands work in. Default: this one.")
 @click.option("--run-id", type=RUN_ID, metavar="ID", help="Id of the run. Default: a new one.")
 @click.option("--join", is_flag=True, help="Follow the run of that id when it is running already.")
@@ -34,7 +39,10 @@ def run(
     task: str,
     agent: str,
     model: str | None,
+    fallbacks: tuple[str, ...],
     tools: tuple[str, ...],
+    attach: tuple[str, ...],
+    output_schema: str | None,
     workspace: str | None,
     run_id: str | None,
     join: bool,
@@ -64,6 +72,7 @@ def run(
       perdure run "Tidy up" --agent gardener --yes --steps 20
       perdure run "What is new?" --json | jq -r 'select(.kind == "run_closed").output'
       git diff | perdure run - --agent reviewer
+      perdure run "What does this plan say?" --attach plan.pdf
 
     \b
     Exit codes:
@@ -77,7 +86,10 @@ def run(
         task=sys.stdin.read() if task == "-" else task,
         agent=agent,
         model=model,
+        fallbacks=fallbacks,
         tools=tools,
+        attachments=attach,
+        output_schema=output_schema,
         workspace=workspace,
         run_id=run_id,
         join=join,
