@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Coroutine, Iterator
-from contextlib import contextmanager
+from collections.abc import Coroutine
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -20,6 +19,7 @@ from perdure.cli.lines import Span, Style
 from perdure.cli.mail import Arrived, Failed, Lifted, Mail, NoMore, Said, Signalled, Typed
 from perdure.cli.render import Renderer
 from perdure.cli.screen import Screen
+from perdure.cli.signals import heard
 from perdure.cli.text import one_line, taken
 from perdure.client.client import Client
 from perdure.contracts.errors import OrderRefusedError
@@ -38,9 +38,17 @@ class Ending:
 
 
 class Follower:
-    """Follows one run. Make one for each time."""
+    """Follows one run. Make one for each time. ``watch`` runs beside it; what it raises ends the following."""
 
-    def __init__(self, client: Client, run_id: str, screen: Screen, conduct: Conduct) -> None:
+    def __init__(
+        self,
+        client: Client,
+        run_id: str,
+        screen: Screen,
+        conduct: Conduct,
+        watch: Coroutine[object, object, None] | None = None,
+    ) -> None:
+        self._watch = watch
         self._client = client
         self._run_id = run_id
         self._screen = screen
@@ -60,8 +68,10 @@ class Follower:
         Raises RunNotFoundError, OperatorError.
         """
         self._beside(self._read())
+        if self._watch is not None:
+            self._beside(self._watch)
         try:
-            with self._signals():
+            with heard(lambda number: self._mailbox.put_nowait(Signalled(number)), self._how_to_go_on()):
                 while True:
                     ending = self._take(await self._mailbox.get())
                     if ending is None and self._mailbox.empty() and not self._stopping:
@@ -72,18 +82,6 @@ class Follower:
             self._attendant.stop()
             for task in self._tasks:
                 task.cancel()
-
-    @contextmanager
-    def _signals(self) -> Iterator[None]:
-        loop = asyncio.get_running_loop()
-        numbers = (signal.SIGINT, signal.SIGTERM)
-        for number in numbers:
-            loop.add_signal_handler(number, self._mailbox.put_nowait, Signalled(number))
-        try:
-            yield
-        finally:
-            for number in numbers:
-                loop.remove_signal_handler(number)
 
     async def _read(self) -> None:
         async for event in self._client.events(self._run_id):

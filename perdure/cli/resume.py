@@ -11,7 +11,7 @@ from perdure.cli.follow import Follower
 from perdure.cli.hints import who_serves
 from perdure.cli.hosting import serving_runs
 from perdure.cli.screen import Screen
-from perdure.cli.session import Session, actor, desk, reaching, read_settings
+from perdure.cli.session import Session, actor, desk, reaching, read_settings, watching
 from perdure.cli.start import concluded
 from perdure.cli.streams import take_output
 from perdure.worker.parts import gather_parts
@@ -43,7 +43,7 @@ async def follow_run(options: FollowOptions) -> int:
             as_json=options.as_json,
             tools=tools,
         )
-        ending = await Follower(session.client, options.run_id, screen, conduct).follow()
+        ending = await Follower(session.client, options.run_id, screen, conduct, watching(session, screen)).follow()
         return concluded(ending, session, options.run_id, screen, as_json=options.as_json)
 
 

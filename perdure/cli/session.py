@@ -21,6 +21,7 @@ from temporalio.client import Client as TemporalClient
 from perdure.cli.ask import Desk
 from perdure.cli.screen import Screen
 from perdure.cli.terminal import Lines, interactive
+from perdure.cli.watch import answering, watch
 from perdure.client.client import Client
 from perdure.contracts.errors import OperatorError
 from perdure.worker.connection import connect
@@ -111,6 +112,11 @@ async def said(screen: Screen, line: str) -> AsyncIterator[None]:
         yield
     finally:
         late.cancel()
+
+
+def watching(session: Session, screen: Screen) -> Coroutine[object, object, None]:
+    """Looks after the session's server, for as long as a run is followed."""
+    return watch(session.server.address, answering(session.temporal), lambda line: screen.note(line, "alert"))
 
 
 def actor() -> str:

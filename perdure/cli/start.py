@@ -16,7 +16,7 @@ from perdure.cli.follow import Ending, Follower
 from perdure.cli.hosting import serving_runs
 from perdure.cli.lines import Span
 from perdure.cli.screen import Screen
-from perdure.cli.session import Session, actor, desk, read_settings
+from perdure.cli.session import Session, actor, desk, read_settings, watching
 from perdure.cli.streams import take_output
 from perdure.cli.text import plain
 from perdure.client.attachments import attachment
@@ -79,7 +79,7 @@ async def run_task(options: RunOptions) -> int:
             as_json=options.as_json,
             tools=tools,
         )
-        ending = await Follower(session.client, run_id, screen, conduct).follow()
+        ending = await Follower(session.client, run_id, screen, conduct, watching(session, screen)).follow()
         return concluded(ending, session, run_id, screen, as_json=options.as_json)
 
 

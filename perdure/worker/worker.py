@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
+from types import FrameType
 
 import structlog
 from temporalio.client import Client
@@ -212,12 +213,12 @@ def stop_signal() -> asyncio.Event:
     loop = asyncio.get_running_loop()
     numbers = (signal.SIGINT, signal.SIGTERM)
 
-    def on_signal() -> None:
-        stop.set()
-        for number in numbers:
-            loop.remove_signal_handler(number)
-            signal.signal(number, signal.SIG_DFL)
+    def on_signal(number: int, frame: FrameType | None) -> None:
+        # Not through the loop: a tool that holds it up would leave no way to end us but kill -9.
+        for each in numbers:
+            signal.signal(each, signal.SIG_DFL)
+        loop.call_soon_threadsafe(stop.set)
 
     for number in numbers:
-        loop.add_signal_handler(number, on_signal)
+        signal.signal(number, on_signal)
     return stop

@@ -7,7 +7,7 @@ from perdure.providers.gate import Gate
 from perdure.testing.script import asks, held, says, together
 from tests.cli.conftest import AtTerminal, Play, Serve
 from tests.cli.programs import Home
-from tests.servers import unique
+from tests.servers import eventually, unique
 
 WRITE = asks("write_file", path="out.txt", content="line one\nline two")
 
@@ -198,3 +198,31 @@ def test_a_run_told_to_end_leaves_with_the_signal_and_how_to_go_on(
 
     assert terminal.wait() == 128 + signal.SIGTERM
     Gate(tmp_path / "gate").open()
+
+
+BLOCKING = """
+import time
+from pathlib import Path
+
+
+async def block() -> str:
+    Path("blocked").touch()
+    time.sleep(600)
+    return "never"
+"""
+
+
+async def test_a_second_ctrl_c_ends_the_program_though_a_tool_holds_it_up(
+    home: Home, at_terminal: AtTerminal, play: Play
+) -> None:
+    (home.path / "blocking.py").write_text(BLOCKING)
+    terminal = at_terminal("run", "Block", "--model", play(asks("block")), "--tools", "blocking.py", "--yes")
+    await eventually((home.path / "blocked").exists)
+
+    terminal.press("c")
+    terminal.until("^C")
+    terminal.press("c")
+    terminal.until("A tool holds the program up")
+
+    assert terminal.wait() == 130
+    assert "never awaited" not in terminal.shown
