@@ -53,6 +53,7 @@ class _Head(FileRecord):
     policy: dict[Word, JsonValue] = {}
     waiting: _Waiting = _Waiting()
     limits: Limits = Limits()
+    output: dict[str, JsonValue] | None = None
 
 
 _NESTED: dict[Key, type[Record]] = {"waiting": _Waiting, "limits": Limits}
@@ -144,6 +145,7 @@ def parse_agent(file: Path, text: str) -> AgentFile:
         policy=_policy(head, checked.policy),
         waiting=_waiting(head, checked.waiting),
         limits=checked.limits,
+        output=checked.output,
     )
     warnings = [_unknown_key(file, path, head) for path in sorted(unknown, key=lambda path: head.key_places[path])]
     if not spec.prompt:

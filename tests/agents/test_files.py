@@ -133,7 +133,7 @@ def test_an_unknown_key_is_a_warning_with_its_place_and_the_rest_still_holds(fil
         ":2:1: The key 'descripton' is unknown and ignored: did you mean 'description'?",
         ":5:3: The key 'limits.stepps' is unknown and ignored: did you mean 'steps'?",
         ":7:1: The key 'zzz' is unknown and ignored: "
-        "known are name, description, model, fallbacks, models, tools, hosted, policy, waiting, limits.",
+        "known are name, description, model, fallbacks, models, tools, hosted, policy, waiting, limits, output.",
     ]
     assert {warning.severity for warning in agent.warnings} == {"warning"}
 
@@ -235,3 +235,10 @@ def test_fallbacks_and_models_by_purpose_reach_the_agent(file: Path) -> None:
 )
 def test_a_model_that_is_named_wrongly_is_refused_with_its_place(file: Path, text: str, said: str) -> None:
     assert said in refusal(file, f"---\n{text}\n---\nHej.")
+
+
+def test_the_output_of_an_agent_is_a_schema_in_its_head(file: Path) -> None:
+    file.write_text("---\noutput:\n  type: object\n  required: [sum]\n---\nYou add up.\n")
+    agent = read_agent(file)
+    assert agent.warnings == ()
+    assert agent.spec.output == {"type": "object", "required": ["sum"]}

@@ -14,6 +14,7 @@ import pytest
 
 from perdure import AgentSpec, ToolPolicy
 from perdure.contracts.events import AnyEvent
+from perdure.contracts.brief import brief
 from perdure.contracts.messages import ToolMessage
 from perdure.contracts.requests import Approve, Deny, Order, Remember
 from perdure.providers.gate import Gate
@@ -65,7 +66,7 @@ async def died(process: OwnedProcess) -> None:
 
 async def signalled(stage: Stage, run_id: str, order: Order) -> None:
     """Tell the run something that stays in its history, whether or not a worker lives."""
-    await stage.temporal.get_workflow_handle(run_id).signal(order.kind, order)
+    await stage.temporal.get_workflow_handle(run_id).signal(order.kind, brief(order))
 
 
 async def result(stage: Stage, run_id: str, call_id: str = "t1s1c1") -> ToolMessage:
