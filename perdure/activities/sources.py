@@ -93,7 +93,9 @@ def _look_in(folder: Path) -> None:
 
 def _failed(named: str, error: BaseException, file: str | None = None) -> str:
     if isinstance(error, SyntaxError):
-        place, reason = f"{error.filename}:{error.lineno}", error.msg
+        # Python names neither file nor line of a source that holds NUL bytes.
+        where = error.filename or file or named
+        place, reason = (f"{where}:{error.lineno}" if error.lineno else where), error.msg
     else:
         frames = traceback.extract_tb(error.__traceback__)
         own = [frame for frame in frames if frame.filename == file] or [

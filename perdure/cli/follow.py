@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -38,7 +38,9 @@ class Ending:
 
 
 class Follower:
-    """Follows one run. Make one for each time. ``watch`` runs beside it; what it raises ends the following."""
+    """Follows one run. Make one for each time. ``watch`` runs beside it: what it says is shown, and what it raises
+    ends the following.
+    """
 
     def __init__(
         self,
@@ -46,7 +48,7 @@ class Follower:
         run_id: str,
         screen: Screen,
         conduct: Conduct,
-        watch: Coroutine[object, object, None] | None = None,
+        watch: Callable[[Callable[[str], None]], Coroutine[object, object, None]] | None = None,
     ) -> None:
         self._watch = watch
         self._client = client
@@ -69,7 +71,7 @@ class Follower:
         """
         self._beside(self._read())
         if self._watch is not None:
-            self._beside(self._watch)
+            self._beside(self._watch(self._alert))
         try:
             with heard(lambda number: self._mailbox.put_nowait(Signalled(number)), self._how_to_go_on()):
                 while True:
@@ -147,9 +149,13 @@ class Follower:
             return Ending(Code.OUTPUT)
         if self._stopped:
             return Ending(Code.INTERRUPTED)
-        why = event.failure.message if event.failure else f"its last turn ended {self._end or event.status}"
-        said = "has no output" if event.status == "completed" else f"is {event.status}"
-        return Ending(Code.FAILED, error=f"run {self._run_id} {said}: {one_line(why, 500)}")
+        why = event.failure.message if event.failure else ""
+        if not why and self._end not in (None, event.status):
+            why = f"its last turn ended {self._end}"
+        said = "failed" if event.status == "failed" else "was canceled"
+        said = "has no output" if event.status == "completed" else said
+        known = not why or (why in self._renderer.failures and not self._conduct.as_json and self._screen.at_terminal)
+        return Ending(Code.FAILED, error=f"run {self._run_id} {said}{'' if known else f': {one_line(why, 500)}'}")
 
     def _signalled(self, number: signal.Signals) -> Ending | None:
         if number == signal.SIGTERM:
@@ -187,6 +193,11 @@ class Follower:
                 self._screen.note(f"(no effect: {one_line(str(error), 500)})")
 
         self._beside(give())
+
+    def _alert(self, line: str) -> None:
+        if not self._conduct.as_json:
+            self._screen.write(self._renderer.end_line())
+        self._screen.note(line, "alert")
 
     def _show(self, line: str, style: Style) -> None:
         """Show a line below what the run said; beside the events when those are for a program."""

@@ -160,6 +160,8 @@ def _order(order: Order, refused: str) -> Span:
             said, text = "message", ""
         case "approve":
             said, text = f"approval of {order.call_id or order.request_id or 'what waits'}", order.reason
+            if order.arguments is not None:
+                by = f"{by}, with changed arguments: {arguments_line(order.arguments, '')}"
         case "deny":
             said, text = f"denial of {order.call_id or order.request_id or 'what waits'}", order.reason
         case "answer":

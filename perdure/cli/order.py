@@ -12,6 +12,7 @@ from perdure.brain.receipt import receipt_for
 from perdure.brain.refuse import refusal
 from perdure.cli.hints import how_to_decide, how_to_serve
 from perdure.cli.lines import Span
+from perdure.cli.past import decided
 from perdure.cli.screen import Screen
 from perdure.cli.session import Session, actor, reaching, read_settings, said
 from perdure.cli.show import waiting_of
@@ -113,7 +114,9 @@ async def give(session: Session, run_id: str, order: Order, state: State | None,
     refused = refusal(state, order) if state else ""
     if refused:
         look = f"`perdure show {shlex.quote(run_id)}` shows where the run stands."
-        raise OrderRefusedError(f"{refused}{_queued(order, state)} {look}")
+        raise OrderRefusedError(
+            f"{refused}{_queued(order, state)}{await decided(session, run_id, order, state)} {look}"
+        )
     async with said(screen, "Waiting for the run's worker to take it …"):
         return Told(order, await session.client.tell(run_id, order), state)
 

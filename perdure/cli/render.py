@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 
 from perdure.cli.lines import Span, lines
 from perdure.cli.text import plain
-from perdure.contracts.events import AnyEvent, Event, ModelAnswered, RunClosed, TextArrived
+from perdure.contracts.events import AnyEvent, Event, ModelAnswered, ModelGaveUp, RunClosed, TextArrived, TurnEnded
+from perdure.contracts.failures import Failure
 
 
 @dataclass(slots=True)
@@ -32,6 +33,7 @@ class Renderer:
         self._answered: set[str] = set()
         self._open_line: tuple[str, str] | None = None
         self._last_text = ""
+        self.failures: set[str] = set()
 
     def feed(self, event: AnyEvent) -> tuple[Span, ...]:
         """The text that ``event`` adds."""
@@ -42,6 +44,11 @@ class Renderer:
                 return tuple(self._answer(event))
             case RunClosed():
                 return tuple(self._closing(event))
+            case ModelGaveUp():
+                self.failures.add(event.failure.message)
+                return tuple(self._whole_lines(event))
+            case TurnEnded(failure=Failure()) if event.failure and event.failure.message in self.failures:
+                return tuple(self._whole_lines(event.model_copy(update={"failure": None})))
             case _:
                 return tuple(self._whole_lines(event))
 

@@ -43,7 +43,7 @@ async def follow_run(options: FollowOptions) -> int:
             as_json=options.as_json,
             tools=tools,
         )
-        ending = await Follower(session.client, options.run_id, screen, conduct, watching(session, screen)).follow()
+        ending = await Follower(session.client, options.run_id, screen, conduct, watching(session)).follow()
         return concluded(ending, session, options.run_id, screen, as_json=options.as_json)
 
 

@@ -47,6 +47,11 @@ class Screen:
         self.err = console(err or sys.stderr)
         self._held: list[Span] | None = None
 
+    @property
+    def at_terminal(self) -> bool:
+        """Whether one reader sees both what the run says and the errors."""
+        return self.out.is_terminal and self.err.is_terminal
+
     def write(self, spans: Iterable[Span]) -> None:
         """Show what a run says."""
         if self._held is not None:

@@ -6,9 +6,10 @@ Nothing of a worker is imported here: a look at the runs must not wait for all t
 from __future__ import annotations
 
 import asyncio
+import functools
 import getpass
 import sys
-from collections.abc import AsyncIterator, Coroutine, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -114,9 +115,9 @@ async def said(screen: Screen, line: str) -> AsyncIterator[None]:
         late.cancel()
 
 
-def watching(session: Session, screen: Screen) -> Coroutine[object, object, None]:
-    """Looks after the session's server, for as long as a run is followed."""
-    return watch(session.server.address, answering(session.temporal), lambda line: screen.note(line, "alert"))
+def watching(session: Session) -> Callable[[Callable[[str], None]], Coroutine[object, object, None]]:
+    """Looks after the session's server while a run is followed; what there is to say of it goes to its argument."""
+    return functools.partial(watch, session.server.address, answering(session.temporal))
 
 
 def actor() -> str:

@@ -12,9 +12,10 @@ from perdure.cli.screen import Screen
 from perdure.cli.session import Session, reaching, read_settings
 from perdure.cli.text import counted, one_line, plain, taken
 from perdure.cli.waiting import Asked
-from perdure.contracts.events import AnyEvent, CallEnded, MessageReceived, ModelAnswered, RunClosed
+from perdure.contracts.events import AnyEvent, CallEnded, MessageReceived, ModelAnswered, OrderReceived, RunClosed
 from perdure.contracts.messages import Message
-from perdure.contracts.state import State
+from perdure.contracts.requests import Answer, Approve, Deny
+from perdure.contracts.state import Call, State
 
 
 async def show_run(run_id: str, *, as_json: bool) -> int:
@@ -56,7 +57,12 @@ async def ending(session: Session, run_id: str) -> RunClosed | None:
 def story(state: State) -> Iterator[Span]:
     """The transcript, as `perdure run` shows it while it happens."""
     renderer = Renderer()
-    for message in (*state.messages, *state.inbox):
+    for message in state.messages:
+        yield from renderer.feed(told(message))
+    for call in state.turn.batch if state.turn else ():
+        for event in happened(call):
+            yield from renderer.feed(event)
+    for message in state.inbox:
         yield from renderer.feed(told(message))
     yield Span("\n")
 
@@ -70,6 +76,25 @@ def told(message: Message) -> AnyEvent:
             return ModelAnswered(message=message)
         case "tool":
             return CallEnded(result=message)
+
+
+def happened(call: Call) -> Iterator[AnyEvent]:
+    """What happened to a call of the open batch: the transcript has its results once all are there."""
+    responses = [*call.approvals, *([call.response] if call.response and call.response not in call.approvals else [])]
+    for response in responses:
+        about = {"call_id": call.call_id, "actor": response.actor}
+        match response.decision:
+            case _ if response.by_deadline:
+                continue
+            case "approve":
+                arguments = call.part.arguments if call.edited else None
+                yield OrderReceived(order=Approve(**about, reason=response.text, arguments=arguments))
+            case "deny":
+                yield OrderReceived(order=Deny(**about, reason=response.text))
+            case "answer":
+                yield OrderReceived(order=Answer(**about, answer=response.text))
+    if call.result is not None:
+        yield CallEnded(result=call.result)
 
 
 def standing(run_id: str, state: State | None, closed: RunClosed | None) -> Iterator[Span]:

@@ -79,7 +79,7 @@ async def run_task(options: RunOptions) -> int:
             as_json=options.as_json,
             tools=tools,
         )
-        ending = await Follower(session.client, run_id, screen, conduct, watching(session, screen)).follow()
+        ending = await Follower(session.client, run_id, screen, conduct, watching(session)).follow()
         return concluded(ending, session, run_id, screen, as_json=options.as_json)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from datetime import timedelta
+from decimal import Decimal
 
 from pydantic import JsonValue
 
@@ -59,9 +60,10 @@ def arguments_line(arguments: dict[str, JsonValue] | None, written: str) -> str:
 def money(cost: Cost) -> str:
     """``$0.0123``; four significant digits below a cent, and a word about calls whose price is unknown."""
     dollars = cost.nano_dollars / NANO
-    known = (
-        f"${dollars:.2f}" if dollars >= 1 or not dollars else f"${dollars:.4g}" if dollars < 0.01 else f"${dollars:.4f}"
-    )
+    if dollars >= 1 or not dollars:
+        known = f"${dollars:.2f}"
+    else:
+        known = f"${dollars:.4f}" if dollars >= 0.01 else f"${Decimal(f'{dollars:.4g}'):f}"
     if not cost.unpriced:
         return known
     unknown = f"{counted(cost.unpriced, 'model call')} of unknown price"

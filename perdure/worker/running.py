@@ -14,7 +14,7 @@ from typing import Protocol
 
 import structlog
 
-SPARE = timedelta(seconds=10)
+SPARE = timedelta(seconds=5)
 """How long workers may take to end beside the time that running calls get."""
 
 

@@ -31,6 +31,8 @@ ENDING = timedelta(seconds=PATIENCE + 5)
 """How long a server that is told to end may take, and how long a new user waits for that."""
 LOOK = timedelta(seconds=2)
 """How long a program on this machine may take to show that it is a Temporal server."""
+HANGING = timedelta(seconds=8)
+"""How long a server of ours that has run for longer than a start takes may leave a new user without an answer."""
 OWN = "this machine"
 
 
@@ -110,7 +112,8 @@ async def ours(settings: Settings, folder: DataFolder, find: Callable[[], str]) 
     """Our own server, as one of its users; started when nobody owns its database."""
     use = await user_lock(folder)
     try:
-        end = time.monotonic() + settings.start_timeout.total_seconds()
+        began = time.monotonic()
+        end = began + settings.start_timeout.total_seconds()
         started = False
         while time.monotonic() < end:
             if (owned := lock(folder.lock, fcntl.LOCK_EX)) is not None:
@@ -127,12 +130,24 @@ async def ours(settings: Settings, folder: DataFolder, find: Callable[[], str]) 
                 if started:
                     await tune(settings, where.address)
                 return Server(where.address, settings.ui_url or where.ui_url, started, folder, use)
+            if not started and time.monotonic() - began > HANGING.total_seconds():
+                check_hanging(folder, settings.start_timeout)
             await asyncio.sleep(PAUSE)
         why = f"it did not answer within {settings.start_timeout.total_seconds():g} s; log: {folder.log}"
         raise ServerUnavailableError(OWN, why)
     except BaseException:
         os.close(use)
         raise
+
+
+def check_hanging(folder: DataFolder, start_timeout: timedelta) -> None:
+    """Raise ServerUnavailableError for a server that must have started long ago."""
+    try:
+        age = time.time() - folder.whereabouts.stat().st_mtime
+    except OSError:
+        return
+    if age > start_timeout.total_seconds():
+        raise ServerUnavailableError(OWN, f"one runs and does not answer: end it with `kill`; log: {folder.log}")
 
 
 async def user_lock(folder: DataFolder) -> int:

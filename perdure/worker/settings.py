@@ -63,6 +63,14 @@ def full_path(value: Any) -> Any:
     return Path(value).expanduser().absolute() if isinstance(value, str | Path) else value
 
 
+def no_switch(value: Any) -> Any:
+    """Anything but true and false, which would count as 1 and 0. Raises ValueError."""
+    if isinstance(value, bool):
+        raise ValueError("no number")
+    return value
+
+
+Whole = Annotated[int, BeforeValidator(no_switch)]
 FullPath = Annotated[Path, BeforeValidator(full_path)]
 File = Annotated[FilePath, BeforeValidator(full_path)]
 Folder = Annotated[DirectoryPath, BeforeValidator(full_path)]
@@ -70,9 +78,9 @@ ADDRESS = r"^([\w.-]+|\[[0-9a-fA-F:.]+\]):\d{1,5}$"
 URL = r"^https?://\S+$"
 ModelName = Annotated[str, Field(pattern=r"^[^:\s]+:\S+$")]
 Name = Annotated[str, Field(pattern=r"^\S+$")]
-Port = Annotated[int, Field(ge=1, le=65535)]
-Count = Annotated[int, Field(ge=1)]
-Size = Annotated[ByteSize, Field(gt=0)]
+Port = Annotated[Whole, Field(ge=1, le=65535)]
+Count = Annotated[Whole, Field(ge=1)]
+Size = Annotated[ByteSize, BeforeValidator(no_switch), Field(gt=0)]
 
 A_PORT = "a port number from 1 to 65535"
 A_COUNT = "a whole number, 1 or more"
@@ -129,7 +137,9 @@ class Settings(FileRecord):
         "the user's data folder",
     )
     start_timeout: Duration = setting(timedelta(seconds=30), A_DURATION, "How long that server may take to start.")
-    retention: Duration = setting(timedelta(days=30), A_DURATION, "How long that server keeps runs that have ended.")
+    retention: Annotated[Duration, Field(le=timedelta(days=36_500))] = setting(
+        timedelta(days=30), "a duration of 36500d or less", "How long that server keeps runs that have ended."
+    )
 
     model: str | None = setting(
         None, "provider:model", "Model of runs and agents that name none. Unset: chosen by keys and local servers."
@@ -194,7 +204,7 @@ class Settings(FileRecord):
     )
 
     step_limit: Count = setting(Limits().steps, A_COUNT, "Steps of a turn at most; the last one must answer.")
-    feedback_rounds: Annotated[int, Field(ge=0)] = setting(
+    feedback_rounds: Annotated[Whole, Field(ge=0)] = setting(
         Limits().feedback_rounds, "a whole number, 0 or more", "Rounds in which a model may mend unusable calls."
     )
     idle_timeout: Duration = setting(
@@ -231,10 +241,10 @@ class Settings(FileRecord):
         Patience().tool_attempts, A_COUNT, "Attempts of a call of an idempotent tool at most; other tools get one."
     )
     concurrent_activities: Count = setting(100, A_COUNT, "Model and tool calls that the worker runs at once.")
-    concurrent_workflow_tasks: Annotated[int, Field(ge=2)] = setting(
+    concurrent_workflow_tasks: Annotated[Whole, Field(ge=2)] = setting(
         100, "a whole number, 2 or more", "Decisions of runs that the worker makes at once."
     )
-    cached_runs: Annotated[int, Field(ge=0)] = setting(
+    cached_runs: Annotated[Whole, Field(ge=0)] = setting(
         1000, "a whole number, 0 or more", "Runs held in memory; others are replayed when they go on."
     )
     transcript_cache: Size = setting(

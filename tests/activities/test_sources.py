@@ -56,6 +56,12 @@ def test_an_installed_module_is_found_by_its_dotted_name() -> None:
     assert load_source("json.decoder", "json.decoder:x") is sys.modules["json.decoder"]
 
 
+def test_a_file_with_nul_bytes_is_named(tmp_path: Path) -> None:
+    path = written(tmp_path, "def run(): ...\0\n")
+
+    assert f"cannot be imported: {path}" in refusal(path)
+
+
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     assert f"there is no file {tmp_path / 'none.py'}." in refusal(str(tmp_path / "none.py"))
 

@@ -4,7 +4,7 @@ import signal
 from pathlib import Path
 
 from perdure.providers.gate import Gate
-from perdure.testing.script import asks, held, says, together
+from perdure.testing.script import asks, fails, held, says, together
 from tests.cli.conftest import AtTerminal, Play, Serve
 from tests.cli.programs import Home
 from tests.servers import eventually, unique
@@ -198,6 +198,15 @@ def test_a_run_told_to_end_leaves_with_the_signal_and_how_to_go_on(
 
     assert terminal.wait() == 128 + signal.SIGTERM
     Gate(tmp_path / "gate").open()
+
+
+def test_a_failure_is_said_once(at_terminal: AtTerminal, play: Play) -> None:
+    terminal = at_terminal("run", "Hello", "--model", play(fails("authentication", detail="the key is not valid")))
+
+    assert terminal.wait() == 1
+    assert terminal.shown.count("the key is not valid") == 1
+    assert " failed\n" in terminal.shown
+    assert " is failed" not in terminal.shown
 
 
 BLOCKING = """

@@ -125,7 +125,7 @@ def test_a_run_can_be_interrupted_closed_and_canceled(home: Home, left: Left, pl
     assert "error: run" in interrupted.stderr
     assert "has no output: its last turn ended interrupted" in interrupted.stderr
     assert canceled.returncode == 1
-    assert f"run {second} is canceled" in canceled.stderr
+    assert f"error: run {second} was canceled\n" in canceled.stderr
 
     third = unique("run")
     assert home.run("run", "Hi", "--model", play(says("Hi.")), "--conversation", "--run-id", third).returncode == 0
@@ -183,3 +183,12 @@ def test_several_options_are_answered_with_commas(home: Home, left: Left, serve:
     told(home.run("answer", run_id, "red, grey"), "answered")
 
     assert "ask_human: red, grey" in home.run("follow", run_id).stdout
+
+
+def test_a_decision_that_comes_too_late_is_told_who_decided(home: Home, left: Left) -> None:
+    run_id = left(WRITE, says("Done."))
+    told(home.run("approve", run_id, "--reason", "fine", USER="ana", LOGNAME="ana"), "approved")
+    assert home.run("follow", run_id, "--worker").returncode == 0
+
+    for late in (["approve", run_id], ["deny", run_id, "t1s1c1"]):
+        failed(home.run(*late), 2, "The run has ended (completed). t1s1c1 was approved by ana: fine.")

@@ -3,8 +3,8 @@ from __future__ import annotations
 import json
 import subprocess
 
-from perdure.testing.script import asks, fails, says
-from tests.cli.conftest import Play
+from perdure.testing.script import asks, fails, says, together
+from tests.cli.conftest import Play, Serve
 from tests.cli.programs import Home
 from tests.servers import binary, unique
 
@@ -79,3 +79,23 @@ def test_a_run_that_no_worker_has_taken_up_says_so(home: Home, dev_server: str, 
     assert shown.returncode == 0
     assert "no worker has taken it up yet" in shown.stdout
     assert "perdure worker" in shown.stderr
+
+
+def test_what_happened_inside_a_batch_that_waits_is_shown(home: Home, play: Play, serve: Serve) -> None:
+    run_id = unique("run")
+    calls = [asks("write_file", path=f"{name}.txt", content="text") for name in ("one", "two", "three")]
+    model = play(together(*calls, asks("list_dir", path=".")), says("Done."))
+    assert home.run("run", "Write", "--model", model, "--run-id", run_id).returncode == 4
+    serve()
+    changed = '{"path": "other.txt", "content": "text"}'
+
+    assert home.run("approve", run_id, "t1s1c1", "--arguments", changed, USER="ana", LOGNAME="ana").returncode == 0
+    assert home.run("deny", run_id, "t1s1c2", "--reason", "no", USER="bo", LOGNAME="bo").returncode == 0
+    shown = home.run("show", run_id)
+    followed = home.run("follow", run_id)
+
+    assert "  done    t1s1c4 list_dir: " in shown.stdout
+    for out in (shown.stdout, followed.stdout):
+        assert f"  (approval of t1s1c1 by ana, with changed arguments: {changed})" in out
+        assert "  (denial of t1s1c2 by bo: no)" in out
+    assert f"perdure approve {run_id} t1s1c3\n" in shown.stderr

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from pathlib import Path
 
@@ -93,8 +94,8 @@ def test_a_run_that_fails_says_why_and_exits_with_1(home: Home, play: Play) -> N
     ended = home.run("run", "Hello", "--model", play(fails("authentication", detail="the key is not valid")))
 
     assert ended.returncode == 1
-    assert "error: run " in ended.stderr
-    assert "the key is not valid" in ended.stderr
+    assert re.search(r"^error: run [\w-]+ failed: scripted: the key is not valid", ended.stderr, re.MULTILINE)
+    assert ended.stdout.count("the key is not valid") == 1
     assert "Traceback" not in ended.stderr + ended.stdout
 
 
@@ -164,6 +165,9 @@ def test_an_agent_can_stand_in_a_file(home: Home, tmp_path: Path) -> None:
     [
         ([""], {}, 2, ["The task is empty"]),
         (["  \n "], {}, 2, ["The task is empty"]),
+        (["task", "--steps", "10001"], {}, 2, ["--steps", "1<=x<=10000"]),
+        (["task", "--run-id", "x; rm"], {}, 2, ["--run-id", "letters, digits and . _ - / :"]),
+        (["task", "--run-id", "x" * 201], {}, 2, ["--run-id", "up to 200"]),
         (["task", "--agent", "nobody"], {}, 2, ["'nobody'", "Known agents: assistant"]),
         (["task", "--agent", "missing.md"], {}, 2, ["missing.md"]),
         (["task", "--tools", "nowhere.py"], {}, 2, ["nowhere.py"]),

@@ -20,9 +20,9 @@ from perdure.contracts.errors import (
 )
 from perdure.contracts.names import AGENT_RUN, SEARCH_ATTRIBUTES
 from perdure.worker.connection import answers, connect
-from perdure.worker.folder import DataFolder, lock
+from perdure.worker.folder import DataFolder, Whereabouts, lock
 from perdure.worker.launch import find_binary, is_free
-from perdure.worker.server import ensure_server, serving, until_free
+from perdure.worker.server import check_hanging, ensure_server, serving, until_free
 from perdure.worker.settings import Settings
 from perdure.worker.setup import ensure_search_attributes
 from tests.servers import StartProcess, free_port, unique
@@ -173,3 +173,15 @@ async def test_a_process_that_comes_while_the_server_ends_waits_and_starts_it_ag
     async with serving(settings) as second:
         assert second.started
         assert await answers(second.address)
+
+
+def test_a_server_that_has_run_for_long_and_does_not_answer_is_not_waited_for(tmp_path: Path) -> None:
+    folder = DataFolder.prepare(tmp_path)
+    check_hanging(folder, timedelta(seconds=30))
+    folder.write_whereabouts(Whereabouts(address="127.0.0.1:1", ui_url=None))
+    check_hanging(folder, timedelta(seconds=30))
+
+    os.utime(folder.whereabouts, (0, 0))
+
+    with pytest.raises(ServerUnavailableError, match=r"one runs and does not answer: end it .*server\.log"):
+        check_hanging(folder, timedelta(seconds=30))

@@ -214,3 +214,16 @@ def test_a_mistake_in_a_policy_is_told_with_its_place(around: Surroundings) -> N
     assert around.error().startswith(f"policy in {file}, line 1: ")
     file.unlink()
     assert around.error(PERDURE_POLICY="{").startswith("PERDURE_POLICY in the environment: ")
+
+
+@pytest.mark.parametrize(
+    "name", ["step_limit", "port", "feedback_rounds", "concurrent_workflow_tasks", "start_timeout"]
+)
+def test_a_switch_is_no_number(around: Surroundings, name: str) -> None:
+    (around.folder / "perdure.toml").write_text(f"{name} = true\n")
+    assert around.error().startswith(f"{name} in {around.folder / 'perdure.toml'}, line 1 is True: expected a")
+
+
+@pytest.mark.parametrize("time", ["99999999d", "9999999999d", "36501d"])
+def test_runs_are_kept_for_a_time_that_a_server_can_count(around: Surroundings, time: str) -> None:
+    assert around.error({"retention": time}) == f"retention is '{time}': expected a duration of 36500d or less."

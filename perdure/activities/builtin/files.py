@@ -71,7 +71,11 @@ def write_file(path: str, content: str, context: CallContext) -> str:
         except (FileExistsError, NotADirectoryError):
             raise ToolError(f"Cannot write {path}: one of its folders is a file.") from None
         _replace(place, data)
-    return f"Wrote {len(data):,} bytes to {path} ({'new file' if before is None else f'replaced {before:,} bytes'})."
+    return f"Wrote {_bytes(len(data))} to {path} ({'new file' if before is None else f'replaced {_bytes(before)}'})."
+
+
+def _bytes(number: int) -> str:
+    return f"{number:,} byte{'' if number == 1 else 's'}"
 
 
 def _size(place: Path, path: str) -> int:

@@ -32,6 +32,19 @@ class RunId(click.ParamType[str]):
         return [CompletionItem(run.run_id, help=run.status) for run in run_ids(incomplete)]
 
 
+class NewRunId(click.ParamType[str]):
+    """The id of a run that is started here: one that no shell, URL or file name has to quote."""
+
+    name = "new run id"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The id as it is. Fails for one that is hard to handle."""
+        if not re.fullmatch(r"[A-Za-z0-9._/:-]{1,200}", value):
+            shown = repr(value) if len(value) <= 60 else f"{value[:60]!r}…"
+            self.fail(f"{shown} is no id for a run: letters, digits and . _ - / : are, up to 200 of them.")
+        return value
+
+
 class Duration(click.ParamType[timedelta]):
     """A span of time as people write it."""
 
@@ -48,6 +61,7 @@ class Duration(click.ParamType[timedelta]):
 
 
 RUN_ID = RunId()
+NEW_RUN_ID = NewRunId()
 DURATION = Duration()
 
 run_id_argument = click.argument("run_id", type=RUN_ID)

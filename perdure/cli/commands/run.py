@@ -7,7 +7,7 @@ from typing import cast
 
 import click
 
-from perdure.cli.commands.parameters import RUN_ID, tools_option
+from perdure.cli.commands.parameters import NEW_RUN_ID, tools_option
 
 
 @click.command()
@@ -21,9 +21,11 @@ from perdure.cli.commands.parameters import RUN_ID, tools_option
 @click.option("--attach", multiple=True, metavar="FILE", help="File or address to send with the task; repeatable.")
 @click.option("--output", "output_schema", metavar="SCHEMA.json", help="JSON Schema that the output must fit.")
 @click.option("--workspace", metavar="DIR", help="Folder that file tools and commands work in. Default: this one.")
-@click.option("--run-id", type=RUN_ID, metavar="ID", help="Id of the run. Default: a new one.")
+@click.option("--run-id", type=NEW_RUN_ID, metavar="ID", help="Id of the run. Default: a new one.")
 @click.option("--join", is_flag=True, help="Follow the run of that id when it is running already.")
-@click.option("--steps", type=click.IntRange(min=1), metavar="N", help="Steps of a turn at most; step N must answer.")
+@click.option(
+    "--steps", type=click.IntRange(1, 10_000), metavar="N", help="Steps of a turn at most; the last must answer."
+)
 @click.option(
     "--mode",
     type=click.Choice(["manual", "auto"]),
