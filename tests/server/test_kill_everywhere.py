@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from perdure import AgentSpec, ToolPolicy
-from perdure.contracts.events import AnyEvent
 from perdure.contracts.brief import brief
+from perdure.contracts.events import AnyEvent
 from perdure.contracts.messages import ToolMessage
 from perdure.contracts.requests import Approve, Deny, Order, Remember
 from perdure.providers.gate import Gate
