@@ -15,9 +15,9 @@ def open_standard_streams() -> None:
             os.fstat(descriptor)
         except OSError:
             os.open(os.devnull, os.O_RDWR)
-    sys.stdin = sys.stdin or open(0)  # noqa: SIM115 - open to the end of the process, like the two below
-    sys.stdout = sys.stdout or open(1, "w")  # noqa: SIM115
-    sys.stderr = sys.stderr or open(2, "w")  # noqa: SIM115
+    sys.stdin = sys.stdin or open(0)  # noqa: SIM115 - open to the end of the process
+    sys.stdout = sys.stdout or open(1, "w")  # noqa: SIM115 - as above
+    sys.stderr = sys.stderr or open(2, "w")  # noqa: SIM115 - as above
 
 
 def take_output() -> TextIO:

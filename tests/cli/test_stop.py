@@ -28,7 +28,7 @@ def test_every_run_of_the_agent_is_canceled_and_shown_and_no_other(home: Home, l
     assert other not in stopped.stdout
     assert f"2 runs of the agent {agent} asked to cancel" in stopped.stderr
     for run_id in (first, second):
-        assert f"run {run_id} is canceled" in home.run("follow", run_id).stderr
+        assert f"run {run_id} was canceled" in home.run("follow", run_id).stderr
     assert "waiting_approval" in home.run("show", other).stdout
     assert home.run("stop", "--agent", agent, "--all").stderr == f"No run of the agent {agent} goes on.\n"
 
