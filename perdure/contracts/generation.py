@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field, JsonValue
+from pydantic import Field, FiniteFloat, JsonValue
 
 from perdure.contracts.messages import AudioPart, FilePart, ImagePart, UserPart
 from perdure.contracts.record import Record
@@ -23,7 +23,7 @@ class ObjectQuery(Record):
     parts: tuple[UserPart, ...] = ()
     system: str = ""
     max_output_tokens: int | None = None
-    temperature: float | None = None
+    temperature: FiniteFloat | None = None
 
 
 class ObjectMade(Record):
@@ -48,7 +48,7 @@ class EmbeddingQuery(Record):
 class EmbeddingsMade(Record):
     """Result of ``embed``: one vector for each text, in their order."""
 
-    vectors: tuple[tuple[float, ...], ...]
+    vectors: tuple[tuple[FiniteFloat, ...], ...]
     usage: Usage = Usage()
     cost: Cost = Cost()
 

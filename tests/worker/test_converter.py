@@ -30,6 +30,7 @@ JSON: st.SearchStrategy[JsonValue] = st.recursive(
     max_leaves=3,
 )
 st.register_type_strategy(typing.cast(Any, JsonValue), JSON)
+st.register_type_strategy(float, st.floats(allow_nan=False, allow_infinity=False))
 
 for module in pkgutil.iter_modules(perdure.contracts.__path__):
     importlib.import_module(f"perdure.contracts.{module.name}")
