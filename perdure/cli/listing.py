@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from perdure.cli.screen import Screen
-from perdure.cli.session import Session, reaching, read_settings
+from perdure.cli.session import Session, answered, reaching, read_settings
 from perdure.cli.show import waiting_of
 from perdure.cli.text import one_line
 from perdure.cli.waiting import Asked
@@ -32,7 +32,9 @@ async def list_runs(status: str | None, limit: int, *, as_json: bool) -> int:
     """List the newest runs as a table, or one per line as JSON."""
     screen = Screen()
     async with reaching(read_settings(screen).settings, screen) as session:
-        rows = await rows_of(session, await session.client.list(query=query_of(status), limit=limit))
+        async with answered(session.server.address):
+            runs = await session.client.list(query=query_of(status), limit=limit)
+        rows = await rows_of(session, runs)
     if as_json:
         for row in rows:
             screen.line(row.model_dump_json())

@@ -11,7 +11,7 @@ from perdure.cli.follow import Follower
 from perdure.cli.hints import who_serves
 from perdure.cli.hosting import serving_runs
 from perdure.cli.screen import Screen
-from perdure.cli.session import Session, actor, desk, reaching, read_settings, watching
+from perdure.cli.session import Session, actor, answered, desk, reaching, read_settings, watching
 from perdure.cli.start import concluded
 from perdure.cli.streams import take_output
 from perdure.worker.parts import gather_parts
@@ -53,7 +53,8 @@ async def _session(
 ) -> AsyncIterator[Session]:
     settings = loaded.settings
     async with reaching(settings, screen) as session:
-        closed = (await session.client.history(options.run_id)).closed
+        async with answered(session.server.address):
+            closed = (await session.client.history(options.run_id)).closed
         serve = settings.address is None if options.serve is None else options.serve
         if closed or not serve:
             yield session

@@ -12,6 +12,7 @@ import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import IO, NoReturn
 from urllib.parse import quote
@@ -24,7 +25,7 @@ from perdure.cli.screen import Screen
 from perdure.cli.terminal import Lines, interactive
 from perdure.cli.watch import answering, watch
 from perdure.client.client import Client
-from perdure.contracts.errors import OperatorError
+from perdure.contracts.errors import OperatorError, ServerUnavailableError
 from perdure.worker.connection import connect
 from perdure.worker.folder import DataFolder
 from perdure.worker.logs import configure_logging
@@ -34,6 +35,7 @@ from perdure.worker.sources import Loaded, load_settings
 
 UNNOTICED = 0.7
 """Seconds that something may take before it is said that it goes on."""
+ANSWER_WITHIN = timedelta(seconds=10)
 LOG_BYTES = 5_000_000
 
 
@@ -113,6 +115,19 @@ async def said(screen: Screen, line: str) -> AsyncIterator[None]:
         yield
     finally:
         late.cancel()
+
+
+@asynccontextmanager
+async def answered(address: str, within: timedelta = ANSWER_WITHIN) -> AsyncIterator[None]:
+    """Let the server at ``address`` take so long for what the block asks of it: a hanging one says nothing.
+
+    Raises ServerUnavailableError.
+    """
+    try:
+        async with asyncio.timeout(within.total_seconds()):
+            yield
+    except TimeoutError:
+        raise ServerUnavailableError(address, f"no answer within {within.total_seconds():g} s") from None
 
 
 def watching(session: Session) -> Callable[[Callable[[str], None]], Coroutine[object, object, None]]:

@@ -16,7 +16,7 @@ from perdure.cli.follow import Ending, Follower
 from perdure.cli.hosting import serving_runs
 from perdure.cli.lines import Span
 from perdure.cli.screen import Screen
-from perdure.cli.session import Session, actor, desk, read_settings, watching
+from perdure.cli.session import Session, actor, answered, desk, read_settings, watching
 from perdure.cli.streams import take_output
 from perdure.cli.text import plain
 from perdure.client.attachments import attachment
@@ -134,7 +134,8 @@ def read_schema(path: str) -> dict[str, JsonValue]:
 async def started(session: Session, options: RunOptions, asked: RunRequest, screen: Screen) -> str:
     """The id of the run that was started, or joined when it runs already and that was asked for."""
     try:
-        run_id = await session.client.start(asked, run_id=options.run_id)
+        async with answered(session.server.address):
+            run_id = await session.client.start(asked, run_id=options.run_id)
     except RunAlreadyRunningError as error:
         if not options.join:
             raise

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from perdure.cli.session import answered
+from perdure.contracts.errors import ServerUnavailableError
 from perdure.testing.script import asks, save, says, script
 from tests.cli.programs import Home
 from tests.cli.test_start import failed
@@ -61,3 +65,9 @@ def test_a_run_starts_a_server_and_later_commands_find_its_runs_again(lonely: Ho
     assert followed.returncode == 0, followed
     assert "Written." in followed.stdout
     assert (tmp_path / "out.txt").read_text() == "text"
+
+
+async def test_a_server_that_hangs_is_not_waited_for_without_end() -> None:
+    with pytest.raises(ServerUnavailableError, match=r"localhost:7233 \(no answer within 0.01 s\)"):
+        async with answered("localhost:7233", timedelta(milliseconds=10)):
+            await asyncio.Event().wait()
