@@ -178,7 +178,9 @@ async def test_a_fresh_connection_that_dies_is_an_error_at_once() -> None:
 
 
 async def test_nothing_that_is_logged_holds_key_or_body(caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.DEBUG)
+    # A worker that ran in this process has quietened them.
+    for chatty in (None, "httpx", "httpcore"):
+        caplog.set_level(logging.DEBUG, logger=chatty)
     async with serve(Fickle(good=1)) as url:
         http = Http("openai", url, {"authorization": f"Bearer {KEY}"}, secrets=(KEY,))
         async with http.post("/x", {"image": "aGVsbG8gd29ybGQ=" * 20}) as reply:
