@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
@@ -25,6 +26,8 @@ pytestmark = pytest.mark.slow
 
 LIST = "/namespaces/default/workflows"
 API = f"/api/v1{LIST}"
+LOOK = 0.1
+LOOKS = 100
 METADATA = "__temporal_workflow_metadata"
 """The query that the UI asks for the current details."""
 
@@ -37,9 +40,14 @@ class Ui:
     url: str
 
     async def asked(self, path: str, **parameters: str) -> Any:
-        """What the UI's own backend says."""
+        """What the UI's own backend says, once it has reached its server, which takes it a moment at the start."""
         async with httpx.AsyncClient(trust_env=False, base_url=self.url) as http:
-            return (await http.get(path, params=parameters)).raise_for_status().json()
+            for _ in range(LOOKS):
+                answer = await http.get(path, params=parameters)
+                if answer.status_code != httpx.codes.SERVICE_UNAVAILABLE:
+                    break
+                await asyncio.sleep(LOOK)
+        return answer.raise_for_status().json()
 
 
 TESTED = "[data-testid="
@@ -129,14 +137,21 @@ async def test_the_list_finds_runs_by_what_they_wait_for_and_by_whom_they_serve(
     await watched.until_kind(asking, "question_opened")
     queue = f"TaskQueue = '{watched.task_queue}'"
 
-    async def found(query: str) -> set[str]:
-        answer = await ui.asked(API, query=f"{queue} AND {query}")
-        return {execution["execution"]["workflowId"] for execution in answer.get("executions", ())}
+    async def finds(query: str, expected: set[str]) -> None:
+        """The list comes to hold exactly these: the server's index follows what happens a moment later."""
+        found: set[str] = set()
+        for _ in range(LOOKS):
+            answer = await ui.asked(API, query=f"{queue} AND {query}")
+            found = {execution["execution"]["workflowId"] for execution in answer.get("executions", ())}
+            if found == expected:
+                return
+            await asyncio.sleep(LOOK)
+        assert found == expected
 
-    assert await found("PerdureStatus = 'waiting_approval'") == {waiting}
-    assert await found("PerdureStatus STARTS_WITH 'waiting'") == {waiting, asking}
-    assert await found("PerdureUser = 'ana' AND PerdureAgent = 'assistant'") == {waiting, asking}
-    assert await found("PerdureStatus = 'failed'") == {failed}
+    await finds("PerdureStatus = 'waiting_approval'", {waiting})
+    await finds("PerdureStatus STARTS_WITH 'waiting'", {waiting, asking})
+    await finds("PerdureUser = 'ana' AND PerdureAgent = 'assistant'", {waiting, asking})
+    await finds("PerdureStatus = 'failed'", {failed})
 
 
 @pytest.mark.skipif(not CHROMIUM or not DRIVER, reason="Chromium and chromedriver are not installed")
