@@ -13,6 +13,7 @@ from perdure.cli.screen import Screen
 from perdure.cli.session import read_settings, said
 from perdure.cli.text import counted, one_line, plain
 from perdure.contracts.record import Record
+from perdure.providers.capabilities import CAPABILITIES, SAID, capabilities_of
 from perdure.providers.catalogue import LOCAL_PROVIDERS, Endpoint, ProviderSettings
 from perdure.providers.choice import choose_model
 from perdure.providers.http import served_models
@@ -21,7 +22,10 @@ SHOWN_MODELS = 4
 
 
 class ProviderRow(Record):
-    """A provider. ``ready``: its key is set, or it needs none; for a server of this machine: it answers."""
+    """A provider. ``ready``: its key is set, or it needs none; for a server of this machine: it answers.
+
+    ``has`` and ``lacks`` are what is known of its default model, by the names of docs/models.md.
+    """
 
     provider: str
     ready: bool
@@ -30,6 +34,8 @@ class ProviderRow(Record):
     protocol: str
     default_model: str = ""
     models: tuple[str, ...] = ()
+    has: tuple[str, ...] = ()
+    lacks: tuple[str, ...] = ()
 
 
 async def list_models(*, as_json: bool) -> int:
@@ -47,6 +53,10 @@ async def list_models(*, as_json: bool) -> int:
     screen.out.print(table(rows))
     why = "the setting `model`" if loaded.settings.model else choice.why
     screen.write((Span(f"\ndefault  {plain(choice.model)} ({plain(why)})\n", "strong"),))
+    known = capabilities_of(choice.model, settings.capabilities)
+    for title, words in (("has", known.has), ("lacks", known.lacks)):
+        said_of_it = "; ".join(SAID[each] for each in CAPABILITIES if each in words)
+        screen.write((Span(f"{title:<8} {said_of_it or 'nobody has said anything'}\n"),))
     screen.note("`perdure models check [PROVIDER:MODEL]` makes one small call and says what works.", "quiet")
     return 0
 
@@ -58,6 +68,7 @@ async def row(name: str, settings: ProviderSettings, environ: Mapping[str, str])
     local = name in LOCAL_PROVIDERS
     models = await served_models(endpoint.base_url) if local else ()
     ready, status = standing(endpoint, environ, models) if not local or models else (False, "does not answer")
+    known = capabilities_of(f"{name}:{endpoint.default_model}", settings.capabilities)
     return ProviderRow(
         provider=name,
         ready=ready,
@@ -66,6 +77,8 @@ async def row(name: str, settings: ProviderSettings, environ: Mapping[str, str])
         protocol=endpoint.protocol,
         default_model=endpoint.default_model,
         models=models,
+        has=tuple(each for each in CAPABILITIES if each in known.has) if endpoint.default_model else (),
+        lacks=tuple(each for each in CAPABILITIES if each in known.lacks) if endpoint.default_model else (),
     )
 
 

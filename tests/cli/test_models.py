@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 from perdure.cli.models import standing
 from perdure.providers.catalogue import CATALOGUE
@@ -46,3 +47,15 @@ def test_a_server_that_answers_is_ready_and_counts_its_models() -> None:
 def test_an_error_about_a_model_names_the_command_that_lists_them(alone: Home) -> None:
     assert "`perdure models`" in alone.run("run", "task", "--model", "openai:x").stderr
     assert "`perdure models`" in alone.run("run", "task", "--model", "unheard:x").stderr
+
+
+def test_what_is_known_of_the_default_model_is_said(alone: Home) -> None:
+    key = {"OPENAI_API_KEY": "sk-any", "PERDURE_MODEL": "openai:gpt-5-mini"}
+    shown = alone.run("models", **key).stdout
+    rows = [json.loads(line) for line in alone.run("models", "--json", **key).stdout.splitlines()]
+
+    assert re.search(r"^has +tools; images as input", shown, re.MULTILINE), shown
+    assert re.search(r"^lacks +", shown, re.MULTILINE), shown
+    openai = next(row for row in rows if row["provider"] == "openai")
+    assert "tools" in openai["has"]
+    assert "video_output" in openai["lacks"]
