@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import signal
 from pathlib import Path
 
@@ -229,9 +230,12 @@ async def test_a_second_ctrl_c_ends_the_program_though_a_tool_holds_it_up(
     await eventually((home.path / "blocked").exists)
 
     terminal.press("c")
-    terminal.until("^C")
-    terminal.press("c")
-    terminal.until("A tool holds the program up")
+    for _ in range(100):
+        # Two signals that come at one moment are one signal: whoever sees nothing happen presses again.
+        with contextlib.suppress(AssertionError):
+            terminal.until("A tool holds the program up", deadline=0.3)
+            break
+        terminal.press("c")
 
     assert terminal.wait() == 130
     assert "never awaited" not in terminal.shown
