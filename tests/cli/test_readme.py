@@ -34,6 +34,9 @@ NOT_RUN = {
 EXIT_CODES = {f'perdure run "{SUMMARISE}" --workspace examples/notes --run-id harbour': 4}
 """Where not 0: without a terminal a run that asks is left, as it is when its process is killed."""
 
+DECIDES = re.compile(r"\b(approve|deny)\b")
+"""What lets a waiting run go on: a reader types the next command when it has come to rest again."""
+
 
 @dataclass(frozen=True, slots=True)
 class Block:
@@ -81,6 +84,8 @@ class Reader:
         ended = self.run(command)
         assert ended.returncode == EXIT_CODES.get(command, 0), (command, ended)
         assert "Traceback" not in ended.stderr
+        if self.serves and DECIDES.search(command):
+            self.home.run("follow", "two", "--no-worker")
         return ended.stdout + ended.stderr
 
     def run(self, command: str) -> subprocess.CompletedProcess[str]:
@@ -109,8 +114,6 @@ class Reader:
         status = json.loads(shown.stdout)["status"] if shown.returncode == 0 else ""
         if status == "waiting_approval":
             return
-        if status == "running":
-            self.home.run("follow", "two", "--no-worker")
         self.changes += 1
         with (self.home.path / "examples" / "notes" / "open-questions.txt").open("a") as notes:
             notes.write(f"Question {self.changes}: who brings the boat?\n")
