@@ -8,11 +8,9 @@ from collections.abc import Iterator
 from pydantic import JsonValue
 
 from perdure.contracts.messages import Opaque
-from perdure.providers.lenient import a_list, a_text, an_object, loads
+from perdure.providers.lenient import Json, a_list, a_text, an_object, loads
 from perdure.providers.stream import CallPiece, HostedPiece, Piece, ReasoningPiece, TextPiece
 from perdure.providers.surrogates import SurrogateJoiner
-
-Json = dict[str, JsonValue]
 
 MOST_SHOWN = 2_000
 """Characters at most that a person is shown of what the provider did by itself."""

@@ -10,9 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pydantic import JsonValue
-
-Json = dict[str, JsonValue]
+from perdure.providers.lenient import Json
 
 _UNMARKABLE = frozenset({"thinking", "redacted_thinking"})
 

@@ -8,18 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pydantic import JsonValue
-
 from perdure.contracts.errors import BadReplyError
 from perdure.contracts.messages import FinishReason, Opaque
 from perdure.providers.anthropic_blocks import OpenBlock
 from perdure.providers.anthropic_usage import Tally
 from perdure.providers.http import Reply
-from perdure.providers.lenient import a_list, a_text, an_object
+from perdure.providers.lenient import Json, a_list, a_text, an_object
 from perdure.providers.payloads import Payload
 from perdure.providers.stream import FinishPiece, Piece, StartPiece, TextPiece
-
-Json = dict[str, JsonValue]
 
 _FINISH: dict[str, FinishReason] = {
     "end_turn": "stop",

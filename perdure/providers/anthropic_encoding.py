@@ -13,8 +13,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 
-from pydantic import JsonValue
-
 from perdure.contracts.ids import is_tail
 from perdure.contracts.messages import AssistantMessage, Message, ToolMessage, UserMessage
 from perdure.contracts.prompts import ModelRequest
@@ -23,10 +21,8 @@ from perdure.providers.anthropic_parts import AssistantBlocks, user_block
 from perdure.providers.chat_encoding import ToolNames
 from perdure.providers.dialects import Dialect
 from perdure.providers.hosted_tools import Keys, anthropic_servers, for_anthropic
-from perdure.providers.lenient import a_list, a_text, an_object
+from perdure.providers.lenient import Json, a_list, a_text, an_object
 from perdure.providers.schemas import for_anthropic as for_anthropic_schema
-
-Json = dict[str, JsonValue]
 
 _OUTPUT_LIMITS = (("claude-3-haiku", 4_096), ("claude-3-opus", 4_096), ("claude-3-5-", 8_192), ("", 32_000))
 """The output limit to send when none is asked for, by how the model's name begins: the protocol insists on one."""

@@ -7,8 +7,6 @@ import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 
-from pydantic import JsonValue
-
 from perdure.contracts.errors import BadRequestError
 from perdure.contracts.messages import (
     AssistantMessage,
@@ -25,9 +23,7 @@ from perdure.contracts.messages import (
 )
 from perdure.contracts.prompts import ModelRequest
 from perdure.providers.chat_encoding import ToolNames
-from perdure.providers.lenient import a_text, an_object
-
-Json = dict[str, JsonValue]
+from perdure.providers.lenient import Json, a_text, an_object
 
 _IMAGE_TYPES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 _TEXT_TYPES = re.compile(r"text/.*|application/(?:json|xml|yaml|x-yaml|toml)")

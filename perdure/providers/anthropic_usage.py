@@ -8,15 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pydantic import JsonValue
-
 from perdure.contracts.usage import Cost, Usage
-from perdure.providers.lenient import a_count, a_list, a_text, an_object
+from perdure.providers.lenient import Json, a_count, a_list, a_text, an_object
 from perdure.providers.own_prices import Price, own_cost
 from perdure.providers.prices import cost_of
 from perdure.providers.stream import UsagePiece
-
-Json = dict[str, JsonValue]
 
 
 class Tally:

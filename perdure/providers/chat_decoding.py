@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
 
-from pydantic import JsonValue
-
 from perdure.contracts.errors import BadReplyError, OverloadedError
 from perdure.contracts.messages import FinishReason, Opaque
 from perdure.contracts.usage import Cost, Usage
 from perdure.providers.chat_calls import CallSorter
 from perdure.providers.dialects import Dialect
 from perdure.providers.http import Reply
-from perdure.providers.lenient import a_count, a_list, a_text, an_object
+from perdure.providers.lenient import Json, a_count, a_list, a_text, an_object
 from perdure.providers.payloads import Payload
 from perdure.providers.prices import nano_dollars
 from perdure.providers.stream import (
@@ -27,8 +25,6 @@ from perdure.providers.stream import (
 )
 from perdure.providers.surrogates import SurrogateJoiner
 from perdure.providers.thinking import ThinkTags
-
-Json = dict[str, JsonValue]
 
 _FINISH: dict[str, FinishReason] = {
     "stop": "stop",

@@ -30,10 +30,8 @@ from perdure.contracts.messages import (
 from perdure.contracts.prompts import ModelRequest
 from perdure.providers.dialects import Dialect
 from perdure.providers.hosted_tools import for_chat
-from perdure.providers.lenient import a_list
+from perdure.providers.lenient import Json, a_list
 from perdure.providers.schemas import for_openai
-
-Json = dict[str, JsonValue]
 
 _NAME_LENGTH = 64
 _KEY_LENGTH = 64

@@ -63,7 +63,7 @@ class GeminiProvider:
         names = tool_names(request)
         body = encode(request, dialect, provider=self.name, origin=self.origin, names=names)
         async with (
-            self._http.post(path(request.model), body) as reply,
+            self._http.post(path(request.model, "streamGenerateContent?alt=sse"), body) as reply,
             aclosing(decoded(reply, self.origin)) as pieces,
         ):
             async for piece in pieces:

@@ -6,8 +6,6 @@ with one, and an empty text that carries a signature, which is how most streams 
 
 from __future__ import annotations
 
-import base64
-import binascii
 import json
 from collections.abc import Iterator
 
@@ -17,7 +15,7 @@ from perdure.contracts.errors import BadReplyError, BadRequestError, ProviderErr
 from perdure.contracts.messages import FinishReason, ImagePart, Opaque
 from perdure.contracts.usage import Usage
 from perdure.providers.http import Reply
-from perdure.providers.lenient import a_count, a_list, a_text, an_object
+from perdure.providers.lenient import Json, a_count, a_list, a_text, an_object, some_bytes
 from perdure.providers.payloads import Payload
 from perdure.providers.stream import (
     CallPiece,
@@ -31,8 +29,6 @@ from perdure.providers.stream import (
     UsagePiece,
 )
 from perdure.providers.surrogates import SurrogateJoiner
-
-Json = dict[str, JsonValue]
 
 _REFUSED = frozenset({"SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "MODEL_ARMOR"})
 
@@ -222,11 +218,7 @@ def _is_error(chunk: Json) -> bool:
 
 def image_of(data: Json) -> ImagePart | None:
     """The image in a part's ``inlineData``; None when it is none."""
-    kind = a_text(data.get("mimeType"))
-    try:
-        decoded = base64.b64decode(a_text(data.get("data")), validate=True)
-    except binascii.Error:
-        return None
+    kind, decoded = a_text(data.get("mimeType")), some_bytes(data.get("data"))
     return ImagePart(media_type=kind, data=decoded) if decoded and kind.startswith("image/") else None
 
 

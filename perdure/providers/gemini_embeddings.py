@@ -6,12 +6,11 @@ in a field, which the newer ones ignore.
 
 from __future__ import annotations
 
-from urllib.parse import quote
-
 from perdure.contracts.generation import EmbeddingQuery, EmbeddingsMade
 from perdure.contracts.usage import Usage
-from perdure.providers.lenient import a_count, a_list, an_object
-from perdure.providers.workshop import Json, Workshop
+from perdure.providers.gemini_encoding import path, resource
+from perdure.providers.lenient import Json, a_count, a_list, an_object
+from perdure.providers.workshop import Workshop
 
 MOST_TEXTS = 100
 """Texts of one request at most; more become several requests."""
@@ -28,13 +27,12 @@ class GeminiEmbedder:
 
     async def embed(self, query: EmbeddingQuery) -> EmbeddingsMade:
         """One vector for each text. Raises ProviderError."""
-        name = query.model.partition(":")[2]
         vectors: list[tuple[float, ...]] = []
         requests, tokens, told = 0, 0, False
         for start in range(0, len(query.texts), MOST_TEXTS):
             texts = query.texts[start : start + MOST_TEXTS]
-            body: Json = {"requests": [_request(name, text, query) for text in texts]}
-            reply = await self._workshop.ask(f"/{quote(f'models/{name}')}:batchEmbedContents", body)
+            body: Json = {"requests": [_request(text, query) for text in texts]}
+            reply = await self._workshop.ask(path(query.model, "batchEmbedContents"), body)
             vectors += self._vectors(reply, len(texts))
             requests += 1
             counted = an_object(reply.get("usageMetadata"))
@@ -54,10 +52,11 @@ class GeminiEmbedder:
         return vectors
 
 
-def _request(name: str, text: str, query: EmbeddingQuery) -> Json:
-    in_text = name.startswith("gemini-embedding-2") and not name.endswith("-preview")
+def _request(text: str, query: EmbeddingQuery) -> Json:
+    model = resource(query.model)
+    in_text = model.startswith("models/gemini-embedding-2") and not model.endswith("-preview")
     said = _PREFIXES[query.purpose] + text if query.purpose and in_text else text
-    request: Json = {"model": f"models/{name}", "content": {"parts": [{"text": said}]}}
+    request: Json = {"model": model, "content": {"parts": [{"text": said}]}}
     if query.purpose and not in_text:
         request["taskType"] = _TASKS[query.purpose]
     if query.dimensions is not None:

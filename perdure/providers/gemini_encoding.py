@@ -36,9 +36,8 @@ from perdure.contracts.tools import ToolSpec
 from perdure.providers.chat_encoding import ToolNames
 from perdure.providers.dialects import Dialect
 from perdure.providers.hosted_tools import for_gemini
+from perdure.providers.lenient import Json
 from perdure.providers.schemas import for_gemini as for_gemini_schema
-
-Json = dict[str, JsonValue]
 
 UNSIGNED = base64.b64encode(b"skip_thought_signature_validator").decode()
 """The signature that Google documents for a call that Gemini did not make itself: without any, the request fails."""
@@ -56,10 +55,15 @@ def tool_names(request: ModelRequest) -> ToolNames:
     return ToolNames((*(tool.name for tool in request.tools), *_called(request)), letter_first=True)
 
 
-def path(model: str) -> str:
-    """The path, below the endpoint's address, of a streaming request to ``model`` (``provider:model``)."""
+def resource(model: str) -> str:
+    """What Google calls ``model`` (``provider:model``): its name with the collection that it is of."""
     name = model.partition(":")[2]
-    return f"/{quote(name if '/' in name else f'models/{name}')}:streamGenerateContent?alt=sse"
+    return name if "/" in name else f"models/{name}"
+
+
+def path(model: str, method: str) -> str:
+    """The path of a request to ``model``, below the endpoint's address."""
+    return f"/{quote(resource(model))}:{method}"
 
 
 def encode(request: ModelRequest, dialect: Dialect, *, provider: str, origin: str, names: ToolNames) -> Json:

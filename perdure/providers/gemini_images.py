@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import base64
 import re
-from urllib.parse import quote
 
 from pydantic import JsonValue
 
 from perdure.contracts.errors import InvalidInputError, RefusedError
 from perdure.contracts.generation import ImageQuery, ImagesMade
 from perdure.providers.gemini_decoding import image_of, usage_of
-from perdure.providers.lenient import a_list, a_text, an_object
-from perdure.providers.workshop import Json, Workshop
+from perdure.providers.gemini_encoding import path
+from perdure.providers.lenient import Json, a_list, a_text, an_object
+from perdure.providers.workshop import Workshop
 
 _RATIO = re.compile(r"\d+:\d+")
 
@@ -25,8 +25,7 @@ class GeminiImageMaker:
 
     async def make_images(self, query: ImageQuery) -> ImagesMade:
         """The images. Raises ProviderError, and InvalidInputError for what the protocol has no word for."""
-        name = query.model.partition(":")[2]
-        reply = await self._workshop.ask(f"/{quote(f'models/{name}')}:generateContent", _body(query))
+        reply = await self._workshop.ask(path(query.model, "generateContent"), _body(query))
         candidate = an_object(next(iter(a_list(reply.get("candidates"))), None))
         parts = [an_object(part) for part in a_list(an_object(candidate.get("content")).get("parts"))]
         shown = [part for part in parts if part.get("thought") is not True]

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pydantic import JsonValue
-
 from perdure.contracts.tools import HostedTool
 from perdure.providers.dialects import Dialect
+from perdure.providers.lenient import Json
 
-Json = dict[str, JsonValue]
 Keys = Mapping[str, str]
 """The keys of MCP servers, by their addresses."""
 

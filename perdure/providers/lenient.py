@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import json
 
 from pydantic import JsonValue
+
+Json = dict[str, JsonValue]
+"""A JSON object."""
 
 
 def loads(text: str | bytes) -> JsonValue:
@@ -16,7 +20,7 @@ def loads(text: str | bytes) -> JsonValue:
     return value
 
 
-def an_object(value: JsonValue) -> dict[str, JsonValue]:
+def an_object(value: JsonValue) -> Json:
     """``value`` when it is an object, else {}."""
     return value if isinstance(value, dict) else {}
 
@@ -29,6 +33,14 @@ def a_list(value: JsonValue) -> list[JsonValue]:
 def a_text(value: JsonValue) -> str:
     """``value`` when it is a string, else ""."""
     return value if isinstance(value, str) else ""
+
+
+def some_bytes(value: JsonValue) -> bytes:
+    """What ``value`` holds when it is a string of base64, else b""."""
+    try:
+        return base64.b64decode(a_text(value), validate=True)
+    except ValueError:
+        return b""
 
 
 def a_count(value: JsonValue) -> int:

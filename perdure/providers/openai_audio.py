@@ -5,9 +5,9 @@ from __future__ import annotations
 from perdure.contracts.errors import InvalidInputError
 from perdure.contracts.generation import SpeechMade, SpeechQuery, TranscriptionMade, TranscriptionQuery
 from perdure.contracts.messages import AudioPart
-from perdure.contracts.usage import Usage
-from perdure.providers.lenient import a_count, a_text, an_object
-from perdure.providers.workshop import Attachment, Json, Workshop
+from perdure.providers.lenient import Json, a_text, an_object
+from perdure.providers.openai_responses_decoding import usage_of
+from perdure.providers.workshop import Attachment, Workshop
 
 _FORMATS = {"audio/mpeg": "mp3", "audio/wav": "wav", "audio/flac": "flac", "audio/aac": "aac", "audio/opus": "opus"}
 _ENDINGS = {
@@ -64,11 +64,6 @@ class OpenAITranscriber:
         if not isinstance(reply.get("text"), str):
             raise self._workshop.bad("the answer holds no text")
         used = an_object(reply.get("usage"))
-        counted = "input_tokens" in used
-        usage = Usage(
-            requests=1,
-            input_tokens=a_count(used.get("input_tokens")),
-            output_tokens=a_count(used.get("output_tokens")),
-        )
-        cost = self._workshop.cost(query.model, usage if counted else None)
+        usage = usage_of(used).model_copy(update={"requests": 1})
+        cost = self._workshop.cost(query.model, usage if "input_tokens" in used else None)
         return TranscriptionMade(text=a_text(reply["text"]), usage=usage, cost=cost)

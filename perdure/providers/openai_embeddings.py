@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import struct
 
 from pydantic import JsonValue
 
 from perdure.contracts.generation import EmbeddingQuery, EmbeddingsMade
 from perdure.contracts.usage import Usage
-from perdure.providers.lenient import a_count, a_list, a_text, an_object
-from perdure.providers.workshop import Json, Workshop
+from perdure.providers.lenient import Json, a_count, a_list, an_object, some_bytes
+from perdure.providers.workshop import Workshop
 
 MOST_TEXTS = 2_048
 """Texts of one request at most; more become several requests."""
@@ -66,8 +64,5 @@ def _vector(value: JsonValue) -> Vector:
     if isinstance(value, list):
         numbers = tuple(float(entry) for entry in value if isinstance(entry, int | float))
         return numbers if len(numbers) == len(value) else ()
-    try:
-        packed = base64.b64decode(a_text(value), validate=True)
-        return struct.unpack(f"<{len(packed) // 4}f", packed)
-    except (binascii.Error, struct.error):
-        return ()
+    packed = some_bytes(value)
+    return struct.unpack(f"<{len(packed) // 4}f", packed) if len(packed) % 4 == 0 else ()

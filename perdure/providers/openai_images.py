@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
-
 from perdure.contracts.errors import InvalidInputError
 from perdure.contracts.generation import ImageQuery, ImagesMade
 from perdure.contracts.messages import ImagePart
-from perdure.contracts.usage import Usage
-from perdure.providers.lenient import a_count, a_list, a_text, an_object
-from perdure.providers.workshop import Attachment, Json, Workshop
+from perdure.providers.lenient import Json, a_list, a_text, an_object, some_bytes
+from perdure.providers.openai_responses_decoding import usage_of
+from perdure.providers.workshop import Attachment, Workshop
 
 
 class OpenAIImageMaker:
@@ -36,11 +33,7 @@ class OpenAIImageMaker:
             raise self._workshop.bad("an image is missing from the answer")
         text = "\n".join(word for entry in entries if (word := a_text(entry.get("revised_prompt"))))
         used = an_object(reply.get("usage"))
-        usage = Usage(
-            requests=1,
-            input_tokens=a_count(used.get("input_tokens")),
-            output_tokens=a_count(used.get("output_tokens")),
-        )
+        usage = usage_of(used).model_copy(update={"requests": 1})
         cost = self._workshop.cost(query.model, usage if used else None)
         return ImagesMade(images=images, text=text, usage=usage, cost=cost)
 
@@ -70,8 +63,5 @@ def _attached(image: ImagePart, number: int) -> Attachment:
 def _image(entry: Json, kind: str) -> ImagePart | None:
     if url := a_text(entry.get("url")):
         return ImagePart(media_type=kind, url=url)
-    try:
-        data = base64.b64decode(a_text(entry.get("b64_json")), validate=True)
-    except binascii.Error:
-        return None
+    data = some_bytes(entry.get("b64_json"))
     return ImagePart(media_type=kind, data=data) if data else None

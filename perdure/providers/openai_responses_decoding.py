@@ -14,7 +14,7 @@ from perdure.contracts.messages import FinishReason
 from perdure.contracts.usage import Usage
 from perdure.providers.dialects import Dialect
 from perdure.providers.http import Reply
-from perdure.providers.lenient import a_count, a_text, an_object
+from perdure.providers.lenient import Json, a_count, a_text, an_object
 from perdure.providers.openai_responses_items import (
     call_kept,
     done_in,
@@ -34,8 +34,6 @@ from perdure.providers.stream import (
     TextPiece,
     UsagePiece,
 )
-
-Json = dict[str, JsonValue]
 
 _UNFINISHED = ("queued", "in_progress")
 _TWO_VERSIONS = "the text of the answer came in two versions"

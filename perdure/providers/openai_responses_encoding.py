@@ -31,11 +31,9 @@ from perdure.contracts.prompts import ModelRequest
 from perdure.providers.chat_encoding import ToolNames, arguments_sent, cache_key_sent, data_url, is_text
 from perdure.providers.dialects import Dialect
 from perdure.providers.hosted_tools import Keys, for_responses
-from perdure.providers.lenient import an_object
+from perdure.providers.lenient import Json, an_object
 from perdure.providers.openai_responses_items import call_item, hosted_item, message_item, reasoning_item
 from perdure.providers.schemas import for_openai
-
-Json = dict[str, JsonValue]
 
 _REASONS = re.compile(r"(?:[\w.-]+/)?(?:gpt-(?:[5-9]|[1-9]\d)(?!.*-chat)|o\d|codex|computer-use)", re.IGNORECASE)
 

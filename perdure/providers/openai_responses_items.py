@@ -9,9 +9,7 @@ from __future__ import annotations
 from pydantic import JsonValue
 
 from perdure.contracts.messages import CallPart, HostedPart, Opaque, ReasoningPart, TextPart
-from perdure.providers.lenient import a_list, a_text, an_object
-
-Json = dict[str, JsonValue]
+from perdure.providers.lenient import Json, a_list, a_text, an_object
 
 _TEXT_FIELDS = {"output_text": "text", "text": "text", "refusal": "refusal"}
 _THOUGHTS = ("summary", "content")

@@ -11,11 +11,9 @@ from dataclasses import dataclass, field
 
 from pydantic import JsonValue
 
-from perdure.providers.lenient import a_list, a_text, an_object
+from perdure.providers.lenient import Json, a_list, a_text, an_object
 from perdure.providers.openai_responses_items import said_in, thought_in
 from perdure.providers.surrogates import SurrogateJoiner
-
-Json = dict[str, JsonValue]
 
 
 class Prose:

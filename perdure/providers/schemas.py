@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from pydantic import JsonValue
 
-Json = dict[str, JsonValue]
+from perdure.providers.lenient import Json
 
 NAME = "answer"
 """What an answer's schema is called where the protocol wants a name."""

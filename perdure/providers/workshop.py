@@ -11,11 +11,9 @@ from pydantic import JsonValue
 from perdure.contracts.errors import BadReplyError
 from perdure.contracts.usage import Cost, Usage
 from perdure.providers.http import Http
-from perdure.providers.lenient import an_object, loads
+from perdure.providers.lenient import Json, an_object, loads
 from perdure.providers.own_prices import Price, own_cost
 from perdure.providers.prices import cost_of
-
-Json = dict[str, JsonValue]
 
 
 @dataclass(frozen=True, slots=True)

@@ -200,11 +200,11 @@ async def test_an_answer_without_content_is_an_error_that_is_tried_again() -> No
 @pytest.mark.parametrize(
     ("model", "expected"),
     [
-        ("gemini:gemini-2.5-flash", "/models/gemini-2.5-flash:streamGenerateContent?alt=sse"),
-        ("gemini:models/gemini-2.5-flash", "/models/gemini-2.5-flash:streamGenerateContent?alt=sse"),
-        ("gemini:tunedModels/mine", "/tunedModels/mine:streamGenerateContent?alt=sse"),
-        ("gemini:a b?key=c", "/models/a%20b%3Fkey%3Dc:streamGenerateContent?alt=sse"),
+        ("gemini:gemini-2.5-flash", "/models/gemini-2.5-flash:ask"),
+        ("gemini:models/gemini-2.5-flash", "/models/gemini-2.5-flash:ask"),
+        ("gemini:tunedModels/mine", "/tunedModels/mine:ask"),
+        ("gemini:a b?key=c", "/models/a%20b%3Fkey%3Dc:ask"),
     ],
 )
 def test_the_model_stands_in_the_path(model: str, expected: str) -> None:
-    assert path(model) == expected
+    assert path(model, "ask") == expected

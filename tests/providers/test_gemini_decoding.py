@@ -307,6 +307,6 @@ async def test_an_image_that_the_model_made_is_an_image_with_what_came_beside_it
 
 async def test_a_draft_of_an_image_and_one_that_cannot_be_read_stay_what_they_were() -> None:
     draft = {"inlineData": {"mimeType": "image/png", "data": "YWJj"}, "thought": True}
-    broken = {"inlineData": {"mimeType": "image/png", "data": "?"}}
+    broken = {"inlineData": {"mimeType": "image/png", "data": "é"}}
     message = await answer(replying(events(chunk(draft, broken, finish="STOP"))))
     assert [part.opaque for part in message.parts if part.kind == "hosted"] == [opaque(part=draft), opaque(part=broken)]

@@ -29,6 +29,7 @@ def reply(count: int = 1, **fields: Any) -> dict[str, Any]:
         ("gemini-embedding-001", "document", {"taskType": "RETRIEVAL_DOCUMENT"}),
         ("gemini-embedding-001", None, {}),
         ("gemini-embedding-2", "query", {"content": {"parts": [{"text": "task: search result | query: a"}]}}),
+        ("models/gemini-embedding-2", "query", {"content": {"parts": [{"text": "task: search result | query: a"}]}}),
         ("gemini-embedding-2", "document", {"content": {"parts": [{"text": "title: none | text: a"}]}}),
         ("gemini-embedding-2", None, {}),
     ],
@@ -36,6 +37,7 @@ def reply(count: int = 1, **fields: Any) -> dict[str, Any]:
 async def test_the_purpose_is_told_as_the_model_takes_it(model: str, purpose: Any, sent: dict[str, Any]) -> None:
     server = Server(reply())
     await embedded(server, "a", model=model, purpose=purpose, dimensions=2)
+    model = model.removeprefix("models/")
     plain = {"model": f"models/{model}", "content": {"parts": [{"text": "a"}]}, "outputDimensionality": 2}
     assert json.loads(server.requests[0].content) == {"requests": [{**plain, **sent}]}
     assert server.requests[0].url.path == f"/v1beta/models/{model}:batchEmbedContents"

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from pydantic import JsonValue
 
-from perdure.providers.lenient import a_count, a_list, a_text, a_word, an_object, loads
+from perdure.providers.lenient import a_count, a_list, a_text, a_word, an_object, loads, some_bytes
 
 ODD: tuple[JsonValue, ...] = (None, True, 3, 2.5, "x", [1], {"a": 1})
 
@@ -21,6 +21,13 @@ def test_a_value_of_another_form_is_read_as_empty(value: JsonValue) -> None:
 )
 def test_a_count_is_a_number_of_at_least_zero(value: JsonValue, count: int) -> None:
     assert a_count(value) == count
+
+
+@pytest.mark.parametrize(
+    ("value", "held"), [("YWJj", b"abc"), ("YWJ", b""), ("Y W", b""), ("é", b""), (3, b""), (None, b"")]
+)
+def test_bytes_come_in_base64_and_nothing_else_is_taken_for_them(value: JsonValue, held: bytes) -> None:
+    assert some_bytes(value) == held
 
 
 @pytest.mark.parametrize(("value", "word"), [("x", "x"), (429, "429"), (True, ""), (None, ""), (1.5, "")])

@@ -72,7 +72,7 @@ async def test_an_image_by_address_cannot_be_changed() -> None:
         await made(Server({}), images=[ImagePart(url="https://images.example/1.png")])
 
 
-@pytest.mark.parametrize("data", [[], [{}], [{"b64_json": "?"}], [{"b64_json": PIXEL}, {}]])
+@pytest.mark.parametrize("data", [[], [{}], [{"b64_json": "?"}], [{"b64_json": "é"}], [{"b64_json": PIXEL}, {}]])
 async def test_an_image_that_is_missing_is_an_error(data: list[Any]) -> None:
     with pytest.raises(BadReplyError, match="an image is missing"):
         await made(Server({"data": data}))
