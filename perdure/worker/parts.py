@@ -11,6 +11,7 @@ import platformdirs
 from perdure.activities.builtin import builtin_tools
 from perdure.activities.hooks import ModelHooks, load_model_hooks
 from perdure.activities.notify import CommandHook, Hook, WebhookHook
+from perdure.activities.redaction import KnownSecrets
 from perdure.activities.resolvers import Resolvers, load_resolvers
 from perdure.activities.toolbox import Toolbox, load_tools
 from perdure.agents.freeze import check_policy
@@ -20,13 +21,15 @@ from perdure.contracts.agent import ToolPolicy
 from perdure.contracts.errors import InvalidSettingsError
 from perdure.providers.choice import Choice, choose_model
 from perdure.providers.registry import ProviderRegistry
+from perdure.worker.logs import secrets_of
 from perdure.worker.settings import APPLICATION, Settings
 from perdure.worker.sources import FILE
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The parts of one worker. ``choice`` is the model of runs and agents that name none, and why it was taken."""
+    """The parts of one worker. ``choice`` is the model of runs and agents that name none, and why it was taken;
+    ``secrets`` are what no tool may return."""
 
     toolbox: Toolbox
     shelf: AgentShelf
@@ -34,6 +37,7 @@ class Parts:
     choice: Choice
     resolvers: Resolvers
     model_hooks: ModelHooks
+    secrets: KnownSecrets
 
 
 async def gather_parts(settings: Settings, environ: Mapping[str, str]) -> Parts:
@@ -59,7 +63,8 @@ async def gather_parts(settings: Settings, environ: Mapping[str, str]) -> Parts:
     choice = await choose_model(settings.model, environ, settings.provider_settings)
     for model in named_models(settings, choice).all:
         providers.open(model)
-    return Parts(toolbox, AgentShelf(settings.agents), providers, choice, resolvers, model_hooks)
+    secrets = KnownSecrets(secrets_of(settings, environ))
+    return Parts(toolbox, AgentShelf(settings.agents), providers, choice, resolvers, model_hooks, secrets)
 
 
 def named_models(settings: Settings, choice: Choice) -> NamedModels:

@@ -27,13 +27,11 @@ from perdure.activities.model import ModelActivities
 from perdure.activities.notify import NotifyActivity
 from perdure.activities.objects import ObjectActivities
 from perdure.activities.recall import RecallActivity
-from perdure.activities.redaction import KnownSecrets
 from perdure.activities.toolbox import Toolbox
 from perdure.activities.tools import tool_activities
 from perdure.activities.transcripts import RunQuery, TranscriptCache
 from perdure.contracts.errors import OperatorError
 from perdure.worker.connection import connect, unconnected
-from perdure.worker.logs import secrets_of
 from perdure.worker.parts import Parts, control_paths, gather_parts, hooks_of, named_models
 from perdure.worker.running import running
 from perdure.worker.server import Server, serving
@@ -106,7 +104,7 @@ def build_worker(
             media.generate_speech,
             media.transcribe,
             media.generate_video,
-            *tool_activities(parts.toolbox, KnownSecrets(secrets_of(settings, os.environ))),
+            *tool_activities(parts.toolbox, parts.secrets),
         ],
         max_cached_workflows=settings.cached_runs,
         max_concurrent_workflow_tasks=settings.concurrent_workflow_tasks,

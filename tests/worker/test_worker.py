@@ -10,6 +10,8 @@ from temporalio.client import Client
 from temporalio.common import SearchAttributeKey
 from temporalio.worker import Worker
 
+from perdure.activities.redaction import HIDDEN
+from perdure.contracts.agent import AgentSpec, ToolPolicy
 from perdure.contracts.names import AGENT_RUN, STATUS_ATTRIBUTE
 from perdure.contracts.requests import RunRequest
 from perdure.contracts.state import RunOutput
@@ -18,6 +20,8 @@ from perdure.testing.script import asks, held, save, says, script
 from perdure.worker.worker import sandbox
 from tests.servers import StartWorker, eventually, unique
 from tests.worker.sandboxed import Shared, identities
+
+CANARY = "canary-61d0f2bb"
 
 
 async def start(client: Client, task_queue: str, request: RunRequest) -> str:
@@ -68,6 +72,23 @@ async def test_a_run_goes_on_after_the_worker_was_killed(
     gate.open()
     start_worker(model=model, heartbeat_timeout="1s")
     assert (await output(temporal_client, run_id)).output == "Done."
+
+
+async def test_a_key_of_the_dotenv_file_does_not_come_out_of_a_tool(
+    temporal_client: Client, start_worker: StartWorker, task_queue: str, tmp_path: Path
+) -> None:
+    (tmp_path / ".env").write_text(f"SOME_API_KEY={CANARY}\n")
+    (tmp_path / "leaks.py").write_text('def leak() -> str:\n    """Leak."""\n    return open(".env").read()\n')
+    model = save(script(asks("leak"), says("Done.")), tmp_path / "script.json")
+    start_worker(model=model, tools="leaks.py")
+    policy = (ToolPolicy(tool="leak", word="allow"),)
+    agent = AgentSpec(name="leaky", prompt="Leak.", policy=policy)
+    run_id = await start(temporal_client, task_queue, RunRequest(message="Go", agent=agent))
+    assert (await output(temporal_client, run_id)).output == "Done."
+    history = await temporal_client.get_workflow_handle(run_id).fetch_history()
+    recorded = b"".join(event.SerializeToString() for event in history.events)
+    assert f"SOME_API_KEY={HIDDEN}".encode() in recorded
+    assert CANARY.encode() not in recorded
 
 
 async def test_a_worker_that_is_told_to_end_ends_cleanly(start_worker: StartWorker, tmp_path: Path) -> None:
