@@ -52,10 +52,15 @@ class Advance:
 
 
 class Loop:
-    """A run's state and the rules that move it. ``state`` is the newest state; nothing else is kept."""
+    """A run's state and the rules that move it.
 
-    def __init__(self, state: State) -> None:
+    ``state`` is the newest state, ``at`` the time of the newest outcome. What has no time of its own in the history
+    (what a local activity gave) carries that one: it is the same in every replay, and for whoever reads the history.
+    """
+
+    def __init__(self, state: State, at: datetime) -> None:
         self.state = state
+        self.at = at
 
     @classmethod
     def begin(cls, run_id: str, request: RunRequest, at: datetime) -> tuple[Loop, Advance]:
@@ -65,12 +70,13 @@ class Loop:
             parts=(TextPart(text=request.message), *request.attachments),
             sender=request.user,
         )
-        loop = cls(State(run_id=run_id, request=request, inbox=(first,), received=1))
+        loop = cls(State(run_id=run_id, request=request, inbox=(first,), received=1), at)
         phase = RunStarted()
         return loop, Advance(None, None, phase, loop.state, decide(loop.state, phase), at)
 
     def feed(self, outcome: AnyOutcome) -> tuple[Advance, ...]:
         """Apply ``outcome`` and all that follows from it without anybody's work, in order."""
+        self.at = max(self.at, outcome.at)
         waiting = deque([outcome])
         advances = []
         while waiting:

@@ -120,7 +120,6 @@ class OutcomeReader:
             return None
         about = json.loads(data.payloads[0].data)
         name, key = about.get("activity_type", ""), about.get("activity_id", "")
-        at = max(at, _parsed(about.get("complete_time")) or at)
         failed = marker.HasField("failure")
         result = Lost(await self._converter.decode_failure(marker.failure)) if failed else marker.details["result"]
         if name == RESOLVE_AGENT:
@@ -168,13 +167,5 @@ class OutcomeReader:
 
 
 def time_of(stamp: Timestamp) -> datetime:
-    """A time of the server, in UTC."""
-    return stamp.ToDatetime(tzinfo=UTC)
-
-
-def _parsed(stamp: Any) -> datetime | None:
-    if isinstance(stamp, str):
-        return datetime.fromisoformat(stamp)
-    if isinstance(stamp, dict):
-        return datetime.fromtimestamp(int(stamp.get("seconds", 0)) + int(stamp.get("nanos", 0)) / 1e9, tz=UTC)
-    return None
+    """A time of the server, in UTC, rounded as `temporalio.workflow.now` rounds it."""
+    return datetime.fromtimestamp(stamp.ToNanoseconds() / 1e9, tz=UTC)

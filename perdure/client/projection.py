@@ -154,7 +154,7 @@ class Projection:
         for event in task.results:
             told += self._feed(await self._reader.result(event, self.state, at))
         for event in task.markers:
-            told += self._feed(await self._reader.marker(event, self.state, at))
+            told += self._feed(await self._reader.marker(event, self.state, self._loop.at))
         return told
 
     async def _begin(self, at: datetime) -> list[DurableEvent]:
@@ -164,7 +164,7 @@ class Projection:
                 self._loop, first = Loop.begin(self._run_id, request, at)
                 return self._tell([first])
             case Continuation(state=state):
-                self._loop = Loop(state)
+                self._loop = Loop(state, at)
         return []
 
     def _feed(self, outcome: AnyOutcome | None) -> list[DurableEvent]:

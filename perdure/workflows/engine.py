@@ -16,7 +16,7 @@ from perdure.brain.ending import ended
 from perdure.brain.inputs import notifications
 from perdure.brain.loop import Loop
 from perdure.brain.resume import resume
-from perdure.contracts.activities import LiveText, Patience, ResolvedAgent
+from perdure.contracts.activities import Judgement, LiveText, Patience, ResolvedAgent
 from perdure.contracts.continuation import Continuation
 from perdure.contracts.instructions import (
     AskHumans,
@@ -31,11 +31,11 @@ from perdure.contracts.instructions import (
     StopWork,
 )
 from perdure.contracts.messages import AssistantMessage
-from perdure.contracts.outcomes import AnyOutcome, ClockReached
+from perdure.contracts.outcomes import AnyOutcome, CallsJudged, ClockReached
 from perdure.contracts.requests import RunRequest
 from perdure.contracts.state import State
 from perdure.workflows import executors
-from perdure.workflows.given import agent_outcome, model_outcome
+from perdure.workflows.given import agent_outcome, model_outcome, verdicts_of
 from perdure.workflows.visibility import Visibility
 
 LARGEST_HAND_OVER = 1024 * 1024
@@ -70,7 +70,7 @@ class Engine:
             case Continuation():
                 self._patience, self._visibility = start.patience, Visibility(enabled=start.search_attributes)
                 self._notifications = start.notifications
-                self._loop = Loop(start.state)
+                self._loop = Loop(start.state, workflow.now())
                 self._first = (*resume(start.state), *start.held)
 
     @property
@@ -148,7 +148,7 @@ class Engine:
                 self._spawn(self._model_outcome(instruction, handle), instruction.message_id)
             case AuthorizeCalls():
                 judging = executors.authorize(state, instruction)
-                self._spawn(executors.judged_outcome(state, instruction, judging))
+                self._spawn(self._judged(state, instruction, judging))
             case CallTools():
                 self._call_tools(state, instruction)
             case StopWork():
@@ -174,7 +174,12 @@ class Engine:
             self._patience = given.patience
             self._visibility.enabled = given.search_attributes
             self._notifications = given.notifications
-        return agent_outcome(given, workflow.now())
+        return agent_outcome(given, self._loop.at)
+
+    async def _judged(self, state: State, instruction: AuthorizeCalls, handle: ActivityHandle[RawValue]) -> AnyOutcome:
+        given = await executors.awaited(handle, Judgement)
+        verdicts = verdicts_of(instruction.call_ids, state.request.humans, given)
+        return CallsJudged(at=self._loop.at, verdicts=verdicts)
 
     async def _model_outcome(self, instruction: CallModel, handle: ActivityHandle[RawValue]) -> AnyOutcome:
         given = await executors.awaited(handle, AssistantMessage)

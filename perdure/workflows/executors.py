@@ -16,11 +16,11 @@ from temporalio.exceptions import ActivityError
 from temporalio.workflow import ActivityCancellationType, ActivityHandle
 
 from perdure.brain.inputs import agent_query, call_context, judge_request
-from perdure.contracts.activities import Judgement, LiveText, ModelCall, Notification, Patience, Recalled, ResolvedAgent
+from perdure.contracts.activities import LiveText, ModelCall, Notification, Patience, Recalled, ResolvedAgent
 from perdure.contracts.approvals import Grant
 from perdure.contracts.instructions import AuthorizeCalls, CallModel
 from perdure.contracts.names import AUTHORIZE, CALL_MODEL, NOTIFY, RECALL, REMEMBER_GRANT, RESOLVE_AGENT
-from perdure.contracts.outcomes import AnyOutcome, CallsJudged, CallsSettled
+from perdure.contracts.outcomes import AnyOutcome, CallsSettled
 from perdure.contracts.state import Call, State
 from perdure.contracts.tools import ToolSpec
 from perdure.workflows import given as outcomes
@@ -117,13 +117,6 @@ def _judged_calls(state: State, instruction: AuthorizeCalls) -> str:
     assert state.turn is not None
     judged = [call for call in state.turn.batch if call.call_id in instruction.call_ids]
     return _glance(", ".join(f"{call.call_id} {call.part.tool}" for call in judged))
-
-
-async def judged_outcome(state: State, instruction: AuthorizeCalls, handle: ActivityHandle[RawValue]) -> AnyOutcome:
-    """The verdicts, one for each call."""
-    given = await awaited(handle, Judgement)
-    verdicts = outcomes.verdicts_of(instruction.call_ids, state.request.humans, given)
-    return CallsJudged(at=workflow.now(), verdicts=verdicts)
 
 
 def call_tool(state: State, call: Call, spec: ToolSpec, patience: Patience) -> ActivityHandle[RawValue]:

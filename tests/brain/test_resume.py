@@ -66,7 +66,7 @@ def test_a_verdict_of_the_new_execution_is_the_one_that_the_call_awaits() -> Non
     run.replied(a_call("write"))
     run.judged(t1s1c1="ask")
     run.told(Approve())
-    run.loop = Loop(handed_over(run))
+    run.loop = Loop(handed_over(run), run.now)
     [judging] = resume(run.state)
     assert isinstance(judging, AuthorizeCalls)
 
@@ -82,7 +82,7 @@ def test_a_handed_over_run_goes_on_to_the_same_end() -> None:
         led.resolved()
         led.replied(a_call("write"))
         led.judged(t1s1c1="ask")
-    other.loop = Loop(handed_over(other))
+    other.loop = Loop(handed_over(other), other.now)
     for led in (run, other):
         led.told(Approve(actor="ada"))
         led.judged(t1s1c1="allow")
