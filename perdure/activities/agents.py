@@ -18,6 +18,7 @@ from perdure.contracts.activities import AgentQuery, Patience, ResolvedAgent
 from perdure.contracts.agent import AgentSpec, Limits, ToolPolicy
 from perdure.contracts.errors import InvalidInputError
 from perdure.contracts.names import RESOLVE_AGENT
+from perdure.contracts.state import RULES_VERSION
 
 
 class AgentActivities:
@@ -81,6 +82,7 @@ class AgentActivities:
             )
             return ResolvedAgent(
                 agent=frozen,
+                rules_version=RULES_VERSION,
                 search_attributes=self._search_attributes,
                 notifications=self._notifications,
                 patience=self._patience,

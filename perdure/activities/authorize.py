@@ -1,38 +1,35 @@
 """The local activity ``authorize``: authority's verdicts, with what this machine knows of the paths in question.
 
 Authority itself looks at no disk. Here the symbolic links that lie on a call's paths are looked up, so that a link with
-a harmless name is judged as what it leads to. Dynamic resolvers are asked here, and the grants of the run's agent and
-user are looked up, when one of them could make a difference.
+a harmless name is judged as what it leads to, and the files with credentials where a call searches. Dynamic resolvers
+are asked here, and the grants of the run's agent and user are looked up, when one of them could make a difference.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from datetime import timedelta
-from itertools import islice
 from pathlib import Path
 from typing import Protocol
 
 import structlog
 from temporalio import activity
 
+from perdure.activities.disk import LocalDisk
 from perdure.activities.posture import posture
 from perdure.activities.resolvers import Resolvers
 from perdure.activities.threads import in_thread
 from perdure.authority.capabilities import Capability
 from perdure.authority.judge import judge
-from perdure.authority.paths import MachineFacts, with_links
+from perdure.authority.paths import MachineFacts, with_disk
 from perdure.authority.reach import capabilities_of
 from perdure.authority.resolvers import Consultation, consultations
 from perdure.authority.scope import meant
 from perdure.contracts.activities import Judgement, JudgeRequest
 from perdure.contracts.approvals import Grant
 from perdure.contracts.names import AUTHORIZE
-
-MAX_ENTRIES = 20_000
-"""Entries of a folder that are looked at for links, when a pattern could meet any of them."""
 
 GRANTS_DEADLINE = timedelta(seconds=3)
 """How long looking grants up may take; then there are none, and the call asks."""
@@ -107,27 +104,7 @@ class AuthorizeActivity:
             user=self._user,
             control_paths=tuple(os.path.realpath(path) for path in self._control_paths),
         )
-        return with_links(lambda known: _capabilities(request, known), facts, DiskLinks())
-
-
-class DiskLinks:
-    """The symbolic links of this machine. What cannot be looked at (gone, forbidden, no path at all) holds none."""
-
-    def target(self, path: str) -> str | None:
-        """The text of the link at this absolute path; None when there is no link."""
-        try:
-            return os.readlink(path)
-        except (OSError, ValueError):
-            return None
-
-    def links_in(self, folder: str) -> Mapping[str, str]:
-        """Every link directly in the folder: absolute path to text."""
-        try:
-            with os.scandir(folder) as entries:
-                found = [entry.path for entry in islice(entries, MAX_ENTRIES) if entry.is_symlink()]
-        except (OSError, ValueError):
-            return {}
-        return {path: target for path in found if (target := self.target(path)) is not None}
+        return with_disk(lambda known: _capabilities(request, known), facts, LocalDisk())
 
 
 def _may_be_granted(judgement: Judgement) -> bool:

@@ -22,6 +22,7 @@ class Declaration:
     name: str = ""
     effect: Effect | None = None
     idempotent: bool = False
+    polling: bool = False
     deadline: timedelta = DEFAULT_DEADLINE
     path_arguments: tuple[str, ...] = ()
     command_argument: str | None = None
@@ -38,6 +39,7 @@ def tool(
     name: str = "",
     effect: Effect | None = None,
     idempotent: bool = False,
+    polling: bool = False,
     deadline: timedelta = DEFAULT_DEADLINE,
     path_arguments: tuple[str, ...] = (),
     command_argument: str | None = None,
@@ -52,6 +54,7 @@ def tool(
     name: str = "",
     effect: Effect | None = None,
     idempotent: bool = False,
+    polling: bool = False,
     deadline: timedelta = DEFAULT_DEADLINE,
     path_arguments: tuple[str, ...] = (),
     command_argument: str | None = None,
@@ -61,7 +64,8 @@ def tool(
 
     ``name`` is what the model calls it by; without one it is the function's own. ``effect`` says what it does to the
     world (read, write, execute, network): reads run freely, the rest and whatever is undeclared asks. ``idempotent``
-    says that running a call again does no harm: only then is a lost attempt run again. ``deadline`` bounds one call.
+    says that running a call again does no harm: only then is a lost attempt run again. ``polling`` says that the
+    same call is made until its result changes: that does not count as repeating itself. ``deadline`` bounds one call.
     ``path_arguments`` names the parameters that are file paths, ``command_argument`` the one that is a shell command.
     A ``handler`` of ``human`` means that a person answers the call and the function never runs.
     """
@@ -69,6 +73,7 @@ def tool(
         name=name,
         effect=effect,
         idempotent=idempotent,
+        polling=polling,
         deadline=deadline,
         path_arguments=tuple(path_arguments),
         command_argument=command_argument,

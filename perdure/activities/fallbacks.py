@@ -72,17 +72,17 @@ class Standing:
         """The standing once the model is asked."""
         return replace(self, tries=self.tries + 1)
 
-    def after(self, error: Exception, *, attempt: int) -> tuple[Standing, Setback]:
+    def after(self, error: Exception, *, attempt: int, down: bool = False) -> tuple[Standing, Setback]:
         """Where the call stands after ``error``, and what the attempt comes to. ``attempt`` is its number.
 
         The same model is asked again while that may help and it has tries left; the next one when it may do better
-        than this one, also when this one asks for a wait that is longer than any back-off. What the context, a hook or
-        we ourselves did wrong, and a refusal, no other model is asked about.
+        than this one, also when this one asks for a wait that is longer than any back-off, or was ``down`` before. What
+        the context, a hook or we ourselves did wrong, and a refusal, no other model is asked about.
         """
         if not _is_the_models(error):
             return self, setback(error, attempt=attempt)
         failure, wait = failure_of(error), wait_after(error, attempt=self.tries)
-        if failure.retryable and self.tries < self.limit and not (self._another and wait > LONGEST):
+        if failure.retryable and self.tries < self.limit and not (self._another and (down or wait > LONGEST)):
             return self, Setback(failure, wait)
         if self._another:
             after = self._next(failure)

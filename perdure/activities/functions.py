@@ -110,6 +110,7 @@ def tool_from(function: Callable[..., Any]) -> Tool:
             parameters=schema,
             effect=declaration.effect,
             idempotent=declaration.idempotent,
+            polling=declaration.polling,
             handler=declaration.handler,
             deadline=declaration.deadline,
             path_arguments=declaration.path_arguments,

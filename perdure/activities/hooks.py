@@ -1,25 +1,20 @@
 """Hooks around model calls: functions of the worker's settings that may veto a call, or are told what came of it.
 
-A hook that is told something may fail or hang: the worker notes it and the answer stands. Each is a plain function in a
-thread of its own, which nothing can stop; so one that hangs too often is left out. What a hook's error says stays out
-of log and history: it may quote a key.
+A hook that is told something may fail or hang: the worker notes it and the answer stands.
 """
 
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
-from pathlib import Path
-from traceback import extract_tb
+from functools import partial
 from typing import Any
 
 import structlog
 
+from perdure.activities.callbacks import Callbacks
 from perdure.activities.sources import load_function
-from perdure.activities.threads import in_thread
 from perdure.contracts.errors import bounded
 from perdure.contracts.failures import Failure
 from perdure.contracts.hooks import ModelCallAnswered, ModelCallFailed, ModelCallPlanned, ModelCallUsed
@@ -27,9 +22,6 @@ from perdure.contracts.hooks import ModelCallAnswered, ModelCallFailed, ModelCal
 HOOK_TIMEOUT = timedelta(seconds=5)
 STOP_PATIENCE = timedelta(milliseconds=300)
 """How long hooks are waited for when a person has stopped the call, who waits for that."""
-
-MAX_HANGING = 4
-"""Calls of one hook that may be hanging before it is called no more."""
 
 Before = Callable[[ModelCallPlanned], str | None]
 """Returns why the call must not be made, or nothing."""
@@ -59,9 +51,7 @@ class ModelHooks:
             ModelCallAnswered: dict(completion or {}),
             ModelCallFailed: dict(error or {}),
         }
-        self._timeout = timeout.total_seconds()
-        self._running: Counter[str] = Counter()
-        self._lock = threading.Lock()
+        self._callbacks = Callbacks(timeout)
         self._open: set[asyncio.Task[None]] = set()
 
     @property
@@ -72,7 +62,7 @@ class ModelHooks:
     async def objection(self, planned: ModelCallPlanned) -> Failure | None:
         """Why the call must not be made: the first veto, or the first hook that could not say (a retryable failure)."""
         for name, function in self._before.items():
-            said, why = await self._called(name, function, planned)
+            said, why = await self._callbacks.call(f"hook {name}", partial(function, planned))
             if isinstance(said, str) and said.strip():
                 reason = bounded(f"The model call was vetoed by {name}: {said.strip()}")
                 return Failure(kind="vetoed", message=reason, attribution="operator")
@@ -98,32 +88,9 @@ class ModelHooks:
             await asyncio.wait(calls, timeout=None if patience is None else patience.total_seconds())
 
     async def _heard(self, name: str, function: HookFunction, told: Told) -> None:
-        _, why = await self._called(name, function, told)
+        _, why = await self._callbacks.call(f"hook {name}", partial(function, told))
         if why:
             log.warning("a model hook failed", hook=name, reason=why, run_id=told.run_id, message_id=told.message_id)
-
-    async def _called(self, name: str, function: HookFunction, told: ModelCallPlanned | Told) -> tuple[object, str]:
-        """What the hook returned, and why it returned nothing, if so."""
-        if self._running[name] >= MAX_HANGING:
-            return None, "earlier calls of it still hang"
-        try:
-            async with asyncio.timeout(self._timeout) as waiting:
-                return await in_thread(lambda: self._counted(name, function, told), name=f"hook {name}"), ""
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - the function is somebody's: it may raise anything
-            if waiting.expired():
-                return None, f"it took longer than {self._timeout:g} s"
-            frames = extract_tb(error.__traceback__)
-            return None, f"it raised {type(error).__name__} at {Path(frames[-1].filename).name}:{frames[-1].lineno}"
-
-    def _counted(self, name: str, function: HookFunction, told: ModelCallPlanned | Told) -> object:
-        with self._lock:
-            self._running[name] += 1
-        try:
-            result: object = function(told)
-        finally:
-            with self._lock:
-                self._running[name] -= 1
-        return result
 
 
 def load_model_hooks(

@@ -87,10 +87,15 @@ class Attempt:
         self._asked = True
         self._standing = self._standing.asked()
 
-    def fail(self, error: Exception) -> Setback:
-        """Note that the attempt ends in ``error``, and say what follows."""
-        self._standing, follows = self._standing.after(error, attempt=self.number)
+    def fail(self, error: Exception, *, down: bool = False) -> Setback:
+        """Note that the attempt ends in ``error``, and say what follows. ``down``: its model failed other calls too."""
+        self._standing, follows = self._standing.after(error, attempt=self.number, down=down)
         return follows
+
+    @property
+    def moved_on(self) -> bool:
+        """Whether another model is asked next."""
+        return self._standing.model != self.model
 
     @property
     def tries(self) -> int:

@@ -15,7 +15,9 @@ from temporalio import activity
 
 from perdure.activities.heartbeat import Heartbeat
 from perdure.activities.posture import posture
+from perdure.activities.replacing import replace_file
 from perdure.activities.threads import in_thread
+from perdure.contracts.errors import OperatorError
 from perdure.contracts.generation import (
     ImageQuery,
     ImagesMade,
@@ -109,7 +111,8 @@ class MediaActivities:
 
 
 def _write(path: Path, data: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_suffix(f"{path.suffix}.part")
-    part.write_bytes(data)
-    part.replace(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(path, data)
+    except OSError as error:
+        raise OperatorError(f"The folder {path.parent} cannot take what was made: {error.strerror}.") from None

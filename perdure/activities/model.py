@@ -12,6 +12,7 @@ from contextlib import aclosing, suppress
 from datetime import timedelta
 from typing import Any, Protocol
 
+import structlog
 from temporalio import activity
 from temporalio.exceptions import FailureError
 
@@ -30,6 +31,8 @@ from perdure.contracts.names import CALL_MODEL
 from perdure.contracts.prompts import ModelRequest
 from perdure.providers.provider import Provider
 
+log = structlog.get_logger(__name__)
+
 
 class Providers(Protocol):
     """Where models are found by name."""
@@ -46,6 +49,8 @@ class ModelActivities:
         self._providers = providers
         self._transcripts = transcripts
         self._hooks = hooks or ModelHooks()
+        # Models that used up the tries of a call and have not answered since: other calls need not find that out anew.
+        self._down: set[str] = set()
 
     @activity.defn(name=CALL_MODEL)
     async def call_model(self, call: ModelCall) -> AssistantMessage:
@@ -76,7 +81,10 @@ class ModelActivities:
         except FailureError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever it is, it decides what the next attempt does
-            setback = attempt.fail(error)
+            setback = attempt.fail(error, down=attempt.model in self._down)
+        if setback.failure.retryable and attempt.moved_on and attempt.model not in self._down:
+            self._down.add(attempt.model)
+            log.warning("a model is down: until it answers, a call asks it once", model=attempt.model)
         heartbeat.report(attempt.live)
         await self._hooks.tell(*_used(call, attempt), _failed(call, attempt, setback))
         raise told(setback)
@@ -92,7 +100,9 @@ class ModelActivities:
             async for piece in pieces:
                 if attempt.add(piece):
                     heartbeat.report(attempt.live)
-        return attempt.answer()
+        answer = attempt.answer()
+        self._down.discard(attempt.model)
+        return answer
 
     async def _request(self, call: ModelCall, model: str) -> ModelRequest:
         agent, messages = await self._transcripts.fetch(call)

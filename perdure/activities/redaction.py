@@ -1,4 +1,4 @@
-"""Keys in results: a tool that returns or raises the worker's own secrets must not put them into the history.
+"""Keys in results and logs: what tools return and what is logged must not show the worker's own secrets.
 
 Only values that are known to be secret are hidden, wherever they stand. What merely looks like a key is left alone: a
 tool may well be about such text.
@@ -17,7 +17,7 @@ HIDDEN = "[hidden]"
 
 
 class KnownSecrets:
-    """Hides ``secrets`` in what tools return."""
+    """Hides ``secrets`` in texts and in what tools return."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         longest_first = sorted(filter(None, secrets), key=len, reverse=True)
@@ -27,19 +27,19 @@ class KnownSecrets:
         """The output without any of the secrets."""
         if self._known is None:
             return output
-        return output.model_copy(update={"text": self._text(output.text), "data": self._value(output.data)})
+        return output.model_copy(update={"text": self.text(output.text), "data": self._value(output.data)})
 
-    def _text(self, text: str) -> str:
-        assert self._known is not None
-        return self._known.sub(HIDDEN, text)
+    def text(self, text: str) -> str:
+        """``text`` without any of the secrets."""
+        return text if self._known is None else self._known.sub(HIDDEN, text)
 
     def _value(self, value: JsonValue) -> JsonValue:
         match value:
             case str():
-                return self._text(value)
+                return self.text(value)
             case list():
                 return [self._value(item) for item in value]
             case dict():
-                return {self._text(name): self._value(item) for name, item in value.items()}
+                return {self.text(name): self._value(item) for name, item in value.items()}
             case _:
                 return value

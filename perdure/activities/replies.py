@@ -19,7 +19,7 @@ KEPT_ARGUMENTS = 1_000
 
 def bounded_reply(message: AssistantMessage) -> AssistantMessage:
     """The message as it is, or with its oversize parts cut so that it can be recorded."""
-    if _size(message) <= min(REPLY_BYTES, ARGUMENT_BYTES):
+    if _size(message) <= ARGUMENT_BYTES:
         return message
     parts = tuple(_without_large_arguments(part) for part in message.parts)
     message = message.model_copy(update={"parts": parts})

@@ -7,8 +7,6 @@ imported because a policy says so. A resolver that fails, is slow or is unknown 
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -16,8 +14,8 @@ from typing import get_args
 
 from pydantic import JsonValue
 
+from perdure.activities.callbacks import Callbacks
 from perdure.activities.sources import load_function
-from perdure.activities.threads import in_thread
 from perdure.authority.policy import Resolution
 from perdure.authority.resolvers import Consultation
 from perdure.contracts.activities import JudgeRequest
@@ -25,9 +23,6 @@ from perdure.contracts.agent import Humans, Mode, PolicyWord
 
 RESOLVER_DEADLINE = timedelta(seconds=2)
 """How long a resolver may take: updates and queries of the run wait for it."""
-
-MAX_HANGING = 4
-"""Calls of one resolver that may be hanging before it is asked no more: nothing can stop a thread."""
 
 WORDS: tuple[PolicyWord, ...] = get_args(PolicyWord)
 
@@ -57,9 +52,7 @@ class Resolvers:
         self, functions: dict[str, ResolverFunction] | None = None, *, deadline: timedelta = RESOLVER_DEADLINE
     ) -> None:
         self._functions = dict(functions or {})
-        self._deadline = deadline
-        self._running: Counter[str] = Counter()
-        self._lock = threading.Lock()
+        self._callbacks = Callbacks(deadline)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -79,29 +72,11 @@ class Resolvers:
         function = self._functions.get(question.resolver)
         if function is None:
             return Resolution(problem="this worker's settings do not list it")
-        if self._running[question.resolver] >= MAX_HANGING:
-            return Resolution(problem="earlier questions to it are still open")
-        seconds = self._deadline.total_seconds()
-        try:
-            async with asyncio.timeout(seconds):
-                said = await in_thread(
-                    lambda: self._called(question, function, context), name=f"resolver {question.resolver}"
-                )
-        except TimeoutError:
-            return Resolution(problem=f"it took longer than {seconds:g} s")
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - the function is somebody's: it may raise anything
-            return Resolution(problem=f"{type(error).__name__}: {error}")
-        known = next((one for one in WORDS if one == said), None)
-        return Resolution(word=known) if known else Resolution(problem=f"it said {str(said)[:40]!r}")
-
-    def _called(self, question: Consultation, function: ResolverFunction, context: PolicyContext) -> str:
-        with self._lock:
-            self._running[question.resolver] += 1
-        try:
-            return function(question.tool, question.arguments, context)
-        finally:
-            with self._lock:
-                self._running[question.resolver] -= 1
+        resolution, why = await self._callbacks.call(
+            f"resolver {question.resolver}",
+            lambda: _resolution(function(question.tool, question.arguments, context)),
+        )
+        return resolution or Resolution(problem=why)
 
 
 def load_resolvers(paths: Iterable[str]) -> Resolvers:
@@ -111,6 +86,11 @@ def load_resolvers(paths: Iterable[str]) -> Resolvers:
     """
     takes = ("tool", "arguments", "context")
     return Resolvers({path: load_function(path, what="Resolver path", takes=takes) for path in paths})
+
+
+def _resolution(said: object) -> Resolution:
+    word = next((one for one in WORDS if one == said), None)
+    return Resolution(word=word) if word else Resolution(problem=f"it said {str(said)[:40]!r}")
 
 
 def _context(question: Consultation, request: JudgeRequest) -> PolicyContext:

@@ -15,6 +15,9 @@ from perdure.contracts.tools import ToolOutput
 MOST_BYTES = 64 * 1024
 """UTF-8 bytes of a result at most, its note on what was left out included."""
 
+SHOWN_BYTES = 48 * 1024
+"""Bytes of a file, a folder or a page that a tool shows at most: what it says of the rest must fit the result too."""
+
 NOTHING = "(no result)"
 
 

@@ -17,7 +17,7 @@ from jsonschema.validators import validator_for
 from pydantic import JsonValue
 from referencing import Registry
 
-from perdure.authority.scope import shown
+from perdure.authority.scope import quoted
 from perdure.contracts.approvals import Verdict
 from perdure.contracts.messages import CallPart
 from perdure.contracts.tools import ToolSpec
@@ -47,7 +47,7 @@ def arguments_verdict(part: CallPart, tool: ToolSpec) -> Verdict | None:
     if not fault:
         return None
     return Verdict(
-        decision="deny", rule="arguments", reason=f"The call of {shown(tool.name)} did not run. Its arguments {fault}"
+        decision="deny", rule="arguments", reason=f"The call of {quoted(tool.name)} did not run. Its arguments {fault}"
     )
 
 

@@ -39,13 +39,12 @@ class ReadPath:
 
 @dataclass(frozen=True, slots=True)
 class WritePath:
-    """Something is changed. ``recursive``: with everything below; ``forced``: without a question."""
+    """Something is changed. ``recursive``: with everything below."""
 
     path: str
     by: str
     change: Change = "write"
     recursive: bool = False
-    forced: bool = False
     kind: Literal["write"] = "write"
 
 

@@ -17,7 +17,7 @@ from perdure.authority.matching import Subject
 from perdure.authority.paths import MachineFacts
 from perdure.authority.policy import ANYBODY, Finding, Resolutions, effect_finding, policy_findings, rules_of
 from perdure.authority.reach import safety_verdict
-from perdure.authority.scope import meant, scope_verdict, shown, unknown_verdict
+from perdure.authority.scope import meant, quoted, scope_verdict, unknown_verdict
 from perdure.contracts.activities import Judgement, JudgeRequest, ProposedCall
 from perdure.contracts.approvals import CallVerdict, Verdict
 from perdure.contracts.digests import digest_of
@@ -102,7 +102,7 @@ def _strictest(findings: list[Finding], tool: ToolSpec, starter: str) -> Finding
         return Finding(strictest.verdict)
     approval = joined((finding.approval for finding in findings if finding.verdict.decision == "ask"), starter)
     if approval is None:
-        why = f"Nobody may approve {shown(tool.name)}: its rules admit fewer people than they need."
+        why = f"Nobody may approve {quoted(tool.name)}: its rules admit fewer people than they need."
         return Finding(Verdict(decision="deny", rule="policy", reason=f"{why} {strictest.verdict.reason}"))
     return replace(strictest, approval=approval)
 

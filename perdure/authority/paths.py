@@ -14,6 +14,7 @@ from typing import Protocol
 
 from perdure.authority.capabilities import FILE_TOOL, Capability, ExecArgv, ReadPath, Unknown, WritePath
 from perdure.authority.patterns import ANY, SPLIT, STAR, TREE, UNKNOWN, is_literal, is_unknown, meets
+from perdure.authority.searches import come_upon, searched
 from perdure.contracts.tools import Effect
 
 MAX_ALTERNATIVES = 32
@@ -29,9 +30,9 @@ class MachineFacts:
     """What the analysis must know of the machine that would run a command.
 
     ``home`` and ``workspace`` are absolute paths with their links resolved. ``cwd`` is where a command starts (the
-    workspace unless given). ``links`` maps absolute paths of symbolic links to their texts; ``with_links`` finds those
-    that matter. ``control_paths`` are this product's own files and folders: agent files, policy,
-    settings, blobs, databases.
+    workspace unless given). ``links`` maps absolute paths of symbolic links to their texts, ``credentials`` are files
+    that may hold credentials; `with_disk` finds those that matter. ``control_paths`` are this product's own files and
+    folders: agent files, policy, settings, blobs, databases.
     """
 
     home: str
@@ -39,6 +40,7 @@ class MachineFacts:
     user: str = ""
     cwd: str | None = None
     links: Mapping[str, str] = field(default_factory=dict)
+    credentials: tuple[str, ...] = ()
     control_paths: tuple[str, ...] = ()
 
     @property
@@ -139,10 +141,9 @@ def analyse_paths(tool_effect: Effect | None, paths: Iterable[str], facts: Machi
             continue
         for reading in _readings(text, facts):
             for path in resolved(reading, facts.start, facts):
-                if tool_effect == "read":
-                    listed[ReadPath(path, FILE_TOOL, "content")] = None
-                else:
-                    listed[ReadPath(path, FILE_TOOL, "content")] = None
+                for place in (path, *come_upon(path, "content", facts.credentials)):
+                    listed[ReadPath(place, FILE_TOOL)] = None
+                if tool_effect != "read":
                     listed[WritePath(path, FILE_TOOL, "write", recursive=True)] = None
     return tuple(listed)
 
@@ -159,8 +160,8 @@ def _readings(text: str, facts: MachineFacts) -> tuple[str, ...]:
     return tuple(dict.fromkeys(readings))
 
 
-class LinkReader(Protocol):
-    """What a caller that may look at the disk tells about symbolic links. Neither method raises."""
+class Disk(Protocol):
+    """What a caller that may look at the disk tells of it. No method raises."""
 
     def target(self, path: str) -> str | None:
         """The text of the link at this absolute path; None when there is no link."""
@@ -168,34 +169,40 @@ class LinkReader(Protocol):
     def links_in(self, folder: str) -> Mapping[str, str]:
         """Every link directly in the folder: absolute path to text. Empty when there is no such folder."""
 
+    def credentials_below(self, folder: str, depth: int) -> Iterable[str]:
+        """Files below the folder, at most that many names down, that may hold credentials by their name."""
 
-def with_links(
-    analysis: Callable[[MachineFacts], Iterable[Capability]], facts: MachineFacts, reader: LinkReader
+
+def with_disk(
+    analysis: Callable[[MachineFacts], Iterable[Capability]], facts: MachineFacts, disk: Disk
 ) -> MachineFacts:
-    """The facts with every symbolic link on the way of the paths that the analysis finds, links behind links included.
+    """The facts with what the disk knows of the paths that the analysis finds.
 
-    Links below a folder that a command searches recursively are not looked for.
+    That is every symbolic link on their way, links behind links included, and the files with credentials where a
+    folder is searched. Links below a folder that a command searches recursively are not looked for.
     """
     links = dict(facts.links)
     for _ in range(MAX_ROUNDS):
         before = len(links)
         known = replace(facts, links=links)
         for path in paths_of(analysis(known)):
-            _look_up(path, links, reader)
+            _look_up(path, links, disk)
         if len(links) == before:
-            return known
+            break
         links = dict(links)
-    return known
+    folders = searched(analysis(known)).items()
+    found = dict.fromkeys(file for folder, depth in folders for file in disk.credentials_below(folder, depth))
+    return replace(known, credentials=tuple(found))
 
 
-def _look_up(path: str, links: dict[str, str], reader: LinkReader) -> None:
+def _look_up(path: str, links: dict[str, str], disk: Disk) -> None:
     place = ""
     for part in path.split("/")[1:]:
         if not is_literal(part):
-            links.update(reader.links_in(place or "/"))
+            links.update(disk.links_in(place or "/"))
             return
         place = f"{place}/{part}"
-        if place not in links and (target := reader.target(place)) is not None:
+        if place not in links and (target := disk.target(place)) is not None:
             links[place] = target
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, assert_never
 
 from perdure.authority.matching import Reading, Subject, tool_fits
-from perdure.authority.scope import shown
+from perdure.authority.scope import quoted
 from perdure.contracts.agent import ApprovalRule, ArgumentRule, PolicyWord, ToolPolicy
 from perdure.contracts.approvals import Verdict
 from perdure.contracts.errors import bounded
@@ -89,7 +89,7 @@ def deciding(subject: Subject, rules: Iterable[ToolPolicy]) -> Iterator[ToolPoli
 
 def effect_finding(tool: ToolSpec) -> Finding:
     """What follows from the tool's declared effect."""
-    name = shown(tool.name)
+    name = quoted(tool.name)
     if tool.effect == "read":
         return Finding(Verdict(decision="allow", rule="effect", reason=f"{name} only reads."))
     return Finding(Verdict(decision="ask", rule="effect", reason=f"{name} {_effect_phrase(tool.effect)}."))
@@ -100,7 +100,7 @@ def _first(subject: Subject, reading: Reading, rules: Iterable[ToolPolicy]) -> T
 
 
 def _unruled(tool: ToolSpec, layer: Layer) -> Finding:
-    why = f"No rule of the {layer} for {shown(tool.name)} fits all of this call."
+    why = f"No rule of the {layer} for {quoted(tool.name)} fits all of this call."
     return Finding(Verdict(decision="ask", rule="policy", reason=why))
 
 
@@ -108,7 +108,7 @@ def _rule_finding(rule: ToolPolicy | None, subject: Subject, resolutions: Resolu
     if rule is None:
         return _unruled(subject.tool, layer)
     approval = rule.approval or ANYBODY
-    name = shown(subject.tool.name)
+    name = quoted(subject.tool.name)
     if not rule.resolver:
         return Finding(_verdict(rule.word, f"The {layer}", f"{name}{_where(rule.when)}"), approval)
     said = resolutions.get(rule.resolver, Resolution(problem="it was not asked"))

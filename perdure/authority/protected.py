@@ -68,13 +68,16 @@ SSH_SERVER = ("/etc/ssh/sshd_config", "/etc/ssh/sshd_config.d/**")
 RAW_DISKS = tuple(
     f"/dev/{name}*" for name in ("sd", "hd", "vd", "xvd", "nvme", "disk", "rdisk", "mmcblk", "dm-", "md", "loop")
 )
+HARMLESS_DEVICE = re.compile(r"/dev/(?:null|zero|u?random|full|tty|std(?:in|out|err)|fd/\d+)\Z")
+"""Device files that hold nothing and keep nothing."""
+
 MEMORY_DEVICES = ("/dev/mem", "/dev/kmem", "/dev/port", "/proc/kcore", "/proc/kmem", "/proc/*/mem")
 KERNEL = ("/proc/**", "/sys/**")
 CONTAINER_SOCKETS = ("docker.sock", "containerd.sock", "podman.sock", "crio.sock")
 
 
 @dataclass(frozen=True, slots=True)
-class Pattern:
+class _Pattern:
     """One compiled pattern."""
 
     names: tuple[str, ...]
@@ -99,13 +102,13 @@ class Pattern:
 
 
 @lru_cache(maxsize=256)
-def compiled(patterns: tuple[str, ...]) -> tuple[Pattern, ...]:
+def _compiled(patterns: tuple[str, ...]) -> tuple[_Pattern, ...]:
     """Compile a table."""
     found = []
     for text in map(folded, patterns):
         below = text.endswith("/**")
         names = tuple(rule_pattern(name) for name in text.removesuffix("/**").strip("/").split("/"))
-        found.append(Pattern(names, text.startswith("/"), below))
+        found.append(_Pattern(names, text.startswith("/"), below))
     return tuple(found)
 
 
@@ -126,13 +129,13 @@ def _expression(patterns: tuple[str, ...]) -> re.Pattern[str]:
 def covered(path: str, patterns: tuple[str, ...]) -> bool:
     """Whether the path may be one that the table means."""
     if is_literal(path):
-        return _expression(patterns).search("/" + "/".join(names_of(path))) is not None
-    names, rooted = names_of(path), path.startswith("/")
-    return any(pattern.covers(names) for pattern in compiled(patterns) if rooted or not pattern.anchored)
+        return _expression(patterns).search("/" + "/".join(_names_of(path))) is not None
+    names, rooted = _names_of(path), path.startswith("/")
+    return any(pattern.covers(names) for pattern in _compiled(patterns) if rooted or not pattern.anchored)
 
 
 @lru_cache(maxsize=4096)
-def names_of(path: str) -> tuple[str, ...]:
+def _names_of(path: str) -> tuple[str, ...]:
     """The path's names as a file system without case would compare them; ``..`` after an unknown part is dropped."""
     names = []
     for name in folded(path).split("/"):
@@ -145,9 +148,7 @@ def names_of(path: str) -> tuple[str, ...]:
 def holds_credentials(path: str) -> bool:
     """Whether a file of this path may hold credentials; what is public by its name does not."""
     name = posixpath.basename(folded(path))
-    if any(_is_surely(name, public) for public in PUBLIC):
-        return False
-    return covered(path, CREDENTIALS)
+    return covered(path, CREDENTIALS) and not any(_is_surely(name, public) for public in PUBLIC)
 
 
 def _is_surely(name: str, public: str) -> bool:

@@ -10,7 +10,7 @@ from perdure.authority.capabilities import Capability
 from perdure.authority.commands import analyse_command
 from perdure.authority.paths import MachineFacts, analyse_paths
 from perdure.authority.safety import judge_safety
-from perdure.authority.scope import shown
+from perdure.authority.scope import quoted
 from perdure.contracts.approvals import Verdict
 from perdure.contracts.tools import ToolSpec
 
@@ -28,7 +28,7 @@ def capabilities_of(tool: ToolSpec, arguments: Mapping[str, JsonValue], facts: M
 def safety_verdict(tool: ToolSpec, arguments: Mapping[str, JsonValue], facts: MachineFacts) -> Verdict | None:
     """What the safety rules say of the call; None when none of them matches."""
     verdict = judge_safety(capabilities_of(tool, arguments, facts), facts)
-    return verdict and verdict.model_copy(update={"reason": f"{shown(tool.name)} {verdict.reason}."})
+    return verdict and verdict.model_copy(update={"reason": f"{quoted(tool.name)} {verdict.reason}."})
 
 
 def _texts(value: JsonValue) -> Iterator[str]:

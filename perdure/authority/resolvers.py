@@ -13,6 +13,7 @@ from perdure.authority.paths import MachineFacts
 from perdure.authority.policy import deciding, rules_of
 from perdure.authority.scope import in_scope, meant
 from perdure.contracts.activities import JudgeRequest, ProposedCall
+from perdure.contracts.tools import ToolSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,20 +35,18 @@ def consultations(request: JudgeRequest, facts: MachineFacts) -> tuple[Consultat
 
 
 def _of_call(call: ProposedCall, request: JudgeRequest, facts: MachineFacts) -> Iterator[Consultation]:
-    try:
-        names = dict.fromkeys(_named(call, request, facts))
-    except Exception:  # noqa: BLE001 - judging meets the same fault and turns it into an ask; the other calls go on
-        return
-    tool = meant(call.part.tool, request.tools, request.scope)
-    for name in names:
-        if tool is not None:
-            yield Consultation(name, call.part.call_id, tool.name, dict(call.part.arguments or {}))
-
-
-def _named(call: ProposedCall, request: JudgeRequest, facts: MachineFacts) -> Iterator[str]:
     tool = meant(call.part.tool, request.tools, request.scope)
     if tool is None or not in_scope(tool.name, request.scope):
         return
+    try:
+        names = tuple(dict.fromkeys(_named(call, tool, request, facts)))
+    except Exception:  # noqa: BLE001 - judging meets the same fault and turns it into an ask; the other calls go on
+        return
+    for name in names:
+        yield Consultation(name, call.part.call_id, tool.name, dict(call.part.arguments or {}))
+
+
+def _named(call: ProposedCall, tool: ToolSpec, request: JudgeRequest, facts: MachineFacts) -> Iterator[str]:
     layers = [rules_of(tool.name, policy) for policy in (request.policy, request.house_policy)]
     if not any(rule.resolver for rules in layers for rule in rules) or arguments_verdict(call.part, tool):
         return

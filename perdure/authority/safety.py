@@ -17,6 +17,7 @@ from perdure.authority.programs import match_program
 from perdure.authority.protected import (
     CONTAINER_SOCKETS,
     CONTROL,
+    HARMLESS_DEVICE,
     KERNEL,
     MEMORY_DEVICES,
     RAW_DISKS,
@@ -30,7 +31,6 @@ from perdure.authority.protected import (
 )
 from perdure.contracts.approvals import Verdict
 
-_HARMLESS_DEVICE = re.compile(r"/dev/(?:null|zero|u?random|full|tty|std(?:in|out|err)|fd/\d+)\Z")
 _CONTROL_SUFFIX = re.compile(r"\.(?:md|ya?ml|toml|json\w*|db|sqlite\w*|[^.]*[\x00-\x05][^.]*)\Z")
 _HOMES = ("home", "users")
 _EVERYTHING = frozenset((STAR, TREE, "." + STAR, "." + ANY + STAR, ANY, ANY + STAR, STAR + STAR, UNKNOWN, SPLIT))
@@ -131,7 +131,7 @@ def _delete_unknown(capability: Capability, facts: MachineFacts) -> bool:
 def _disk(capability: Capability, _: MachineFacts) -> bool:
     match capability:
         case WritePath(path=path):
-            return path.startswith("/dev/") and not _HARMLESS_DEVICE.match(path)
+            return path.startswith("/dev/") and not HARMLESS_DEVICE.match(path)
         case ReadPath(path=path, extent="content" | "tree"):
             return covered(path, RAW_DISKS)
         case ExecArgv():

@@ -47,7 +47,7 @@ def scope_verdict(tool: ToolSpec, tools: Sequence[ToolSpec], scope: tuple[str, .
     return Verdict(
         decision="deny",
         rule="scope",
-        reason=f"{shown(tool.name)} is not among this agent's tools. {_offer(tools, scope)}",
+        reason=f"{quoted(tool.name)} is not among this agent's tools. {_offer(tools, scope)}",
     )
 
 
@@ -58,15 +58,15 @@ def unknown_verdict(name: str, tools: Sequence[ToolSpec], scope: tuple[str, ...]
     offered = [tool for tool in tools if in_scope(tool.name, scope)]
     several = [tool.name for tool in _of_bare_name(name, offered)]
     if several:
-        why = f"{shown(name)} can mean several tools: {_listed(several)}. Use the full name."
+        why = f"{quoted(name)} can mean several tools: {_listed(several)}. Use the full name."
     else:
         near = difflib.get_close_matches(name[:MAX_NAME], [tool.name for tool in offered], n=1)
-        hint = f" Did you mean {shown(near[0])}?" if near else ""
-        why = f"There is no tool {shown(name)}.{hint} {_offer(tools, scope)}"
+        hint = f" Did you mean {quoted(near[0])}?" if near else ""
+        why = f"There is no tool {quoted(name)}.{hint} {_offer(tools, scope)}"
     return Verdict(decision="deny", rule="unknown_tool", reason=why)
 
 
-def shown(name: str) -> str:
+def quoted(name: str) -> str:
     """A tool's name in quotes, cut when a model wrote something endless."""
     return f'"{name}"' if len(name) <= MAX_NAME else f'"{name[:MAX_NAME]}…"'
 

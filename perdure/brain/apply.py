@@ -15,6 +15,7 @@ from perdure.brain.inbox import known_message
 from perdure.brain.outputs import read_output
 from perdure.brain.refuse import refusal, targets
 from perdure.brain.transcript import append, turn_output
+from perdure.contracts.failures import Failure
 from perdure.contracts.instructions import TurnEnd
 from perdure.contracts.messages import AssistantMessage
 from perdure.contracts.outcomes import (
@@ -44,7 +45,8 @@ from perdure.contracts.phases import (
     Unchanged,
 )
 from perdure.contracts.requests import Answer, Approve, Close, Deny, Edit, Interrupt, Revoke, Send, Withdraw
-from perdure.contracts.state import RunStatus, State, Turn, TurnSummary
+from perdure.contracts.state import RunStatus, State, Stopping, Turn, TurnSummary
+from perdure.contracts.usage import Cost, Usage
 
 
 def apply(state: State, outcome: AnyOutcome) -> tuple[State, Phase]:
@@ -62,7 +64,8 @@ def _apply(state: State, outcome: AnyOutcome) -> tuple[State, Phase]:
         case AgentResolved():
             if state.agent is not None:
                 return state, Unchanged(reason="The agent is resolved already.")
-            return _start_turn(state.model_copy(update={"agent": outcome.agent}))
+            fixed = {"agent": outcome.agent, "rules_version": outcome.rules_version}
+            return _start_turn(state.model_copy(update=fixed))
         case AgentRejected():
             if state.agent is not None:
                 return state, Unchanged(reason="The agent is resolved already.")
@@ -74,8 +77,8 @@ def _apply(state: State, outcome: AnyOutcome) -> tuple[State, Phase]:
         case ModelFailure():
             if state.turn is None or state.turn.model_call != outcome.message_id:
                 return state, Unchanged(reason=f"Message {outcome.message_id} is not awaited.")
-            turn = state.turn.model_copy(update={"model_call": None})
-            return state.model_copy(update={"turn": turn}), ModelFailed(failure=outcome.failure)
+            state = _spent(state, state.turn, outcome.bill.usage, outcome.bill.cost)
+            return state, ModelFailed(failure=outcome.failure)
         case CallsJudged():
             return judged(state, outcome)
         case CallsSettled():
@@ -114,18 +117,16 @@ def _model_reply(state: State, outcome: ModelReply) -> tuple[State, Phase]:
     turn = state.turn
     if turn is None or turn.model_call != message.message_id:
         return state, Unchanged(reason=f"Message {message.message_id} is not awaited.")
-    turn = turn.model_copy(
-        update={
-            "model_call": None,
-            "batch": open_batch(message),
-            "usage": turn.usage + message.usage,
-            "cost": turn.cost + message.cost,
-        }
-    )
-    spent = {"usage": state.usage + message.usage, "cost": state.cost + message.cost}
-    state = append(state, message).model_copy(update={"turn": turn, **spent})
+    turn = turn.model_copy(update={"batch": open_batch(message)})
+    state = _spent(append(state, message), turn, message.usage, message.cost)
     state = _with_output_checked(state, message)
     return state, ModelReplied(message_id=message.message_id)
+
+
+def _spent(state: State, turn: Turn, usage: Usage, cost: Cost) -> State:
+    """The state once the model call of ``turn`` has ended, which took so much."""
+    turn = turn.model_copy(update={"model_call": None, "usage": turn.usage + usage, "cost": turn.cost + cost})
+    return state.model_copy(update={"turn": turn, "usage": state.usage + usage, "cost": state.cost + cost})
 
 
 def _with_output_checked(state: State, message: AssistantMessage) -> State:
@@ -211,11 +212,11 @@ def _revoked(state: State, order: Revoke) -> State:
     return state.model_copy(update={"grants": kept})
 
 
-def _stop(state: State, how: str) -> tuple[State, Phase]:
+def _stop(state: State, why: Stopping) -> tuple[State, Phase]:
     assert state.turn is not None
-    if (state.turn.stopping and how != "canceled") or state.turn.stopping == "canceled":
+    if (state.turn.stopping and why != "canceled") or state.turn.stopping == "canceled":
         return state, Unchanged(reason="The turn is stopping already.")
-    turn = state.turn.model_copy(update={"stopping": how})
+    turn = state.turn.model_copy(update={"stopping": why})
     return state.model_copy(update={"turn": turn}), StopRequested()
 
 
@@ -251,5 +252,5 @@ def _output_data(state: State, end: TurnEnd) -> JsonValue:
     return read_output(turn_output(state), schema)[0]
 
 
-def _end(state: State, status: RunStatus, **fields: object) -> tuple[State, Phase]:
-    return state.model_copy(update={"status": status, **fields}), RunEnded()
+def _end(state: State, status: RunStatus, failure: Failure | None = None) -> tuple[State, Phase]:
+    return state.model_copy(update={"status": status, "failure": failure}), RunEnded()

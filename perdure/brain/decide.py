@@ -20,7 +20,7 @@ from perdure.contracts.instructions import (
     Settlement,
     StopWork,
 )
-from perdure.contracts.messages import AssistantMessage
+from perdure.contracts.messages import AssistantMessage, ResultStatus
 from perdure.contracts.phases import (
     BatchSettled,
     CallsAuthorized,
@@ -203,12 +203,8 @@ def _start_calls(state: State) -> tuple[Instruction, ...]:
     return tuple(instructions)
 
 
-def _settle(calls: tuple[Call, ...], text: str, *, status: str) -> SettleCalls:
-    return SettleCalls(
-        settlements=tuple(
-            Settlement.model_validate({"call_id": call.call_id, "status": status, "text": text}) for call in calls
-        )
-    )
+def _settle(calls: tuple[Call, ...], text: str, *, status: ResultStatus) -> SettleCalls:
+    return SettleCalls(settlements=tuple(Settlement(call_id=call.call_id, status=status, text=text) for call in calls))
 
 
 def _denial(call: Call) -> Settlement:

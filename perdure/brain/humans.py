@@ -12,7 +12,7 @@ from perdure.contracts.agent import ApprovalRule, ArgumentRule, Waiting
 from perdure.contracts.approvals import ApprovalRequest, Grant, Question, RequestedCall, Response
 from perdure.contracts.arguments import argument_text
 from perdure.contracts.digests import digest_of
-from perdure.contracts.ids import question_id, request_id
+from perdure.contracts.ids import kept_grant_id, question_id, request_id
 from perdure.contracts.phases import HumanResponded, Phase, Unchanged
 from perdure.contracts.requests import Answer, Approve, Deny, Remember
 from perdure.contracts.state import Call, State
@@ -29,7 +29,7 @@ def request_for(calls: list[Call], number: int, waiting: Waiting, at: datetime) 
         request_id=request_id(message_id, number),
         version=number,
         message_id=message_id,
-        calls=tuple(requested for call in calls if (requested := _requested(call)) is not None),
+        calls=tuple(map(_requested, calls)),
         opened_at=at,
         deadline=at + waiting.deadline if waiting.deadline else None,
         default=waiting.default,
@@ -101,16 +101,9 @@ def deadline_passed(state: State, at: datetime) -> tuple[State, tuple[str, ...]]
     def decided(call: Call) -> Call:
         if call.call_id not in defaults and call.call_id not in late:
             return call
-        response = Response(
-            call_id=call.call_id,
-            decision=defaults.get(call.call_id, "deny"),
-            text=TOO_LATE,
-            digest=call.digest,
-            seen=call.verdict,
-            by_deadline=True,
-            at=at,
-        )
-        return call.model_copy(update={"status": "proposed", "response": response})
+        response = _response(call, defaults.get(call.call_id, "deny"), TOO_LATE, "", at)
+        late_response = response.model_copy(update={"by_deadline": True})
+        return call.model_copy(update={"status": "proposed", "response": late_response})
 
     after = drop_closed(_with_calls(state, [decided(call) for call in _batch(state)]))
     return after, tuple(call.call_id for call in _batch(state) if call.call_id in defaults or call.call_id in late)
@@ -130,9 +123,7 @@ def drop_closed(state: State) -> State:
     requests = (
         request.model_copy(
             update={
-                "calls": tuple(
-                    _requested(waiting[call.call_id]) or call for call in request.calls if call.call_id in waiting
-                )
+                "calls": tuple(_requested(waiting[call.call_id]) for call in request.calls if call.call_id in waiting)
             }
         )
         for request in state.requests
@@ -154,9 +145,8 @@ def _with_calls(state: State, calls: list[Call]) -> State:
     return state.model_copy(update={"turn": state.turn.model_copy(update={"batch": tuple(calls)})})
 
 
-def _requested(call: Call) -> RequestedCall | None:
-    if call.verdict is None:
-        return None
+def _requested(call: Call) -> RequestedCall:
+    assert call.verdict is not None, "a verdict is what makes a call wait"
     return RequestedCall(
         call_id=call.call_id,
         tool=call.tool,
@@ -202,17 +192,17 @@ def _edited(call: Call, arguments: dict[str, JsonValue]) -> Call:
     return call.model_copy(update={"part": part, "digest": digest, "edited": True, "approvals": ()})
 
 
-def _response(call: Call, decision: str, text: str, actor: str, at: datetime) -> Response:
-    return Response.model_validate(
-        {
-            "call_id": call.call_id,
-            "decision": decision,
-            "text": text,
-            "actor": actor,
-            "digest": call.digest,
-            "seen": call.verdict,
-            "at": at,
-        }
+def _response(
+    call: Call, decision: Literal["approve", "deny", "answer"], text: str, actor: str, at: datetime
+) -> Response:
+    return Response(
+        call_id=call.call_id,
+        decision=decision,
+        text=text,
+        actor=actor,
+        digest=call.digest,
+        seen=call.verdict,
+        at=at,
     )
 
 
@@ -241,7 +231,7 @@ def _grant(
     agent = state.agent.name if state.agent else ""
     subjects = {"run": state.run_id, "agent": agent, "user": state.request.user}
     return Grant(
-        grant_id=f"g{number}" if remember.level == "run" else f"{state.run_id}/g{number}",
+        grant_id=f"g{number}" if remember.level == "run" else kept_grant_id(state.run_id, number, at),
         tool=tool,
         when=when,
         exact=remember.when is None,

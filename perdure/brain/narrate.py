@@ -90,8 +90,8 @@ def _of_outcome(advance: Advance, before: State) -> list[DurableEvent]:
                 return [MessageReceived(message=message) for message in found]
             return [OrderReceived(order=outcome.order, refused=refused)]
         case Received():
-            made = after.grants[len(before.grants) :] if len(after.grants) > len(before.grants) else ()
-            return [OrderReceived(order=outcome.order, refused=refused), *(GrantMade(grant=grant) for grant in made)]
+            made = [GrantMade(grant=grant) for grant in after.grants[len(before.grants) :]]
+            return [OrderReceived(order=outcome.order, refused=refused), *made]
         case TurnFinished():
             return _turn_ended(before, after)
         case ClockReached():

@@ -14,12 +14,11 @@ from perdure.cli.ask import Desk
 from perdure.cli.hints import how_to_decide
 from perdure.cli.mail import Lifted, Mail, Said, Typed
 from perdure.cli.screen import Screen
-from perdure.cli.waiting import Asked, Waiting, lifted_by_yes
+from perdure.cli.waiting import Asked, Waiting, lifted_by_yes, waiting_of
 from perdure.client.client import Client
 from perdure.contracts.approvals import Question, RequestedCall
 from perdure.contracts.events import AnyEvent, StatusChanged
 from perdure.contracts.requests import Approve
-from perdure.contracts.state import State
 
 Need = list[Asked] | None
 """What waits for somebody who cannot be asked here; empty for a conversation that rests. None: go on."""
@@ -81,7 +80,7 @@ class Attendant:
             return None
         if self.idle:
             return self._rest() if state.status == "idle" else None
-        return self._decide(waiting_in(state))
+        return self._decide({asked.call_id for asked in waiting_of(state)})
 
     def stop(self) -> None:
         """Take back a question that stands at the terminal."""
@@ -174,12 +173,6 @@ class Attendant:
         elif self._asked is None and not self.idle:
             self._screen.note("\nThe conversation went on elsewhere.")
             self.stop()
-
-
-def waiting_in(state: State) -> set[str]:
-    """The ids of the calls that wait for a human."""
-    requested = {call.call_id for request in state.requests for call in request.calls}
-    return requested | {question.call_id for question in state.questions}
 
 
 def approval(asked: Asked, actor: str) -> Approve:

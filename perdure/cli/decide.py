@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from perdure.cli.confirm import confirmed
 from perdure.cli.inbox import Filter, Item, items_of, shown_item
 from perdure.cli.lines import Span
-from perdure.cli.order import Told, give, state_of, tell_what_next
+from perdure.cli.order import give, state_of, tell_what_next
 from perdure.cli.revise import Arguments, arguments_in, check_fit, revised
 from perdure.cli.screen import Screen
 from perdure.cli.session import Session, actor, reaching, read_settings
@@ -69,7 +69,6 @@ async def decide_run(run_id: str, call_ids: Sequence[str], tool: str, decision: 
         if tool and not meant:
             raise OrderRefusedError(f"No call of the tool {tool!r} waits for approval in run {run_id}.")
         arguments = await _changed(decision, state, waiting, meant, screen) if decision.changes else None
-        told: Told | None = None
         for call_id in meant or [""]:
             call = waiting.get(call_id)
             told = await give(session, run_id, decision.of(call_id, call, arguments), state, screen)
@@ -86,7 +85,7 @@ async def decide_inbox(chosen: Filter, decision: Decision, *, yes: bool) -> int:
     """
     screen = Screen()
     async with reaching(read_settings(screen).settings, screen) as session:
-        calls = [item for item in await items_of(session, chosen) if item.call]
+        calls = [item for item in await items_of(session, chosen, screen) if item.call]
         firm = [item for item in calls if decision.approves and item.call and item.call.verdict.firm]
         meant = [item for item in calls if item not in firm]
         for item in meant:

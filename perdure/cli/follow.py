@@ -23,7 +23,7 @@ from perdure.cli.signals import heard
 from perdure.cli.text import one_line, taken
 from perdure.client.client import Client
 from perdure.contracts.errors import OrderRefusedError
-from perdure.contracts.events import AnyEvent, RunClosed, TurnEnded
+from perdure.contracts.events import AnyEvent, RunClosed, TurnBegan, TurnEnded
 from perdure.contracts.instructions import TurnEnd
 from perdure.contracts.requests import Close, Interrupt, Order, Send
 
@@ -59,6 +59,7 @@ class Follower:
         self._attendant = Attendant(client, run_id, screen, conduct, self._mailbox.put_nowait)
         self._renderer = Renderer()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._turn: int | None = None
         self._turns = 0
         self._end: TurnEnd | None = None
         self._stopping = False
@@ -134,6 +135,8 @@ class Follower:
         else:
             self._screen.write(self._renderer.feed(event))
         match event:
+            case TurnBegan(path=()):
+                self._turn = event.turn
             case TurnEnded(path=()):
                 self._turns, self._end, self._stopping = event.turn, event.end, False
             case RunClosed(path=()):
@@ -168,7 +171,7 @@ class Follower:
         self._attendant.stop()
         self._screen.write(self._renderer.end_line())
         self._screen.note("\nInterrupting the turn. Ctrl-C again leaves the run as it is.")
-        self._order(Interrupt(actor=self._conduct.actor))
+        self._order(Interrupt(turn=self._turn, actor=self._conduct.actor))
         return None
 
     async def _attend(self) -> Ending | None:

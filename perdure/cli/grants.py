@@ -14,9 +14,10 @@ from rich.text import Text
 
 from perdure.cli.lines import Span
 from perdure.cli.screen import Screen
-from perdure.cli.session import Session, actor, reaching, read_settings
+from perdure.cli.session import Session, actor, reaching, read_settings, said
 from perdure.cli.text import counted, lasting, one_line, plain
 from perdure.client.delivery import KEPT
+from perdure.client.grants import holding
 from perdure.contracts.agent import ArgumentRule
 from perdure.contracts.approvals import Grant
 from perdure.contracts.errors import InvalidInputError, OrderRefusedError, RunNotFoundError
@@ -34,9 +35,10 @@ async def list_grants(run_id: str, agent: str, user: str, *, as_json: bool) -> i
         elif user:
             found = await session.client.grants.of_user(user)
         else:
-            remembered = await session.client.grants.of_all()
+            async with said(screen, "Asking the books of grants …"):
+                remembered = await session.client.grants.of_all()
             found, silent = remembered.grants, remembered.silent
-    grants = [_named(grant) for grant in found if _holds(grant)]
+    grants = [_named(grant) for grant in found]
     if as_json:
         for grant in grants:
             screen.line(grant.model_dump_json())
@@ -101,7 +103,7 @@ async def _find(session: Session, grant_id: str, run_id: str) -> Grant:
 
 async def _in_run(session: Session, run_id: str) -> tuple[Grant, ...]:
     state = (await session.client.history(run_id)).state
-    return state.grants if state else ()
+    return holding(state.grants) if state else ()
 
 
 def _named(grant: Grant) -> Grant:
@@ -109,10 +111,6 @@ def _named(grant: Grant) -> Grant:
     if "/" in grant.grant_id:
         return grant
     return grant.model_copy(update={"grant_id": f"{grant.subject}/{grant.grant_id}"})
-
-
-def _holds(grant: Grant) -> bool:
-    return grant.expires_at is None or grant.expires_at > datetime.now(UTC)
 
 
 def table(grants: Iterable[Grant], now: datetime) -> Table:

@@ -13,7 +13,7 @@ from perdure.cli.hints import how_to_decide_one
 from perdure.cli.lines import Span, because
 from perdure.cli.listing import READ_AT_ONCE, query_of
 from perdure.cli.screen import Screen
-from perdure.cli.session import Session, reaching, read_settings
+from perdure.cli.session import Session, reaching, read_settings, said
 from perdure.cli.text import counted, lasting, one_line, plain
 from perdure.cli.waiting import Asked
 from perdure.client.listing import RunListing
@@ -77,7 +77,7 @@ async def show_inbox(chosen: Filter, *, as_json: bool, full: bool) -> int:
     """Show what waits in all runs, the most urgent first."""
     screen = Screen()
     async with reaching(read_settings(screen).settings, screen) as session:
-        items = await items_of(session, chosen)
+        items = await items_of(session, chosen, screen)
     if as_json:
         for item in items:
             screen.line(item.model_dump_json())
@@ -91,7 +91,7 @@ async def show_inbox(chosen: Filter, *, as_json: bool, full: bool) -> int:
     return 0
 
 
-async def items_of(session: Session, chosen: Filter) -> list[Item]:
+async def items_of(session: Session, chosen: Filter, screen: Screen) -> list[Item]:
     """What waits in all runs and is meant: by deadline, then by age."""
     turnstile = asyncio.Semaphore(READ_AT_ONCE)
 
@@ -100,7 +100,8 @@ async def items_of(session: Session, chosen: Filter) -> list[Item]:
             history = await session.client.history(run.run_id)
         return [] if history.state is None or history.closed else items_in(history.state)
 
-    found = await asyncio.gather(*map(read, await _waiting_runs(session)))
+    async with said(screen, "Reading what waits in all runs …"):
+        found = await asyncio.gather(*map(read, await _waiting_runs(session)))
     items = [item for of_run in found for item in of_run if chosen.takes(item)]
     return sorted(items, key=lambda item: (item.deadline is None, item.deadline or item.opened_at, item.opened_at))
 

@@ -9,10 +9,9 @@ from rich.table import Table
 from rich.text import Text
 
 from perdure.cli.screen import Screen
-from perdure.cli.session import Session, answered, reaching, read_settings
-from perdure.cli.show import waiting_of
+from perdure.cli.session import Session, reaching, read_settings, said
 from perdure.cli.text import one_line
-from perdure.cli.waiting import Asked
+from perdure.cli.waiting import Asked, waiting_of
 from perdure.client.listing import RunListing
 from perdure.contracts.approvals import Question, RequestedCall
 
@@ -31,10 +30,8 @@ class Row(RunListing):
 async def list_runs(status: str | None, limit: int, *, as_json: bool) -> int:
     """List the newest runs as a table, or one per line as JSON."""
     screen = Screen()
-    async with reaching(read_settings(screen).settings, screen) as session:
-        async with answered(session.server.address):
-            runs = await session.client.list(query=query_of(status), limit=limit)
-        rows = await rows_of(session, runs)
+    async with reaching(read_settings(screen).settings, screen) as session, said(screen, "Reading the runs …"):
+        rows = await rows_of(session, await session.client.list(query=query_of(status), limit=limit))
     if as_json:
         for row in rows:
             screen.line(row.model_dump_json())

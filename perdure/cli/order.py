@@ -15,8 +15,8 @@ from perdure.cli.lines import Span
 from perdure.cli.past import decided
 from perdure.cli.screen import Screen
 from perdure.cli.session import Session, actor, reaching, read_settings, said
-from perdure.cli.show import waiting_of
 from perdure.cli.text import plain
+from perdure.cli.waiting import waiting_of
 from perdure.client.delivery import KEPT
 from perdure.contracts.errors import InvalidInputError, OrderRefusedError
 from perdure.contracts.requests import Answer, Close, Edit, Interrupt, Order, Receipt, Send, Withdraw
@@ -89,7 +89,7 @@ async def cancel(run_id: str, reason: str) -> int:
     async with reaching(read_settings(screen).settings, screen) as session:
         if (await session.client.history(run_id)).closed:
             raise OrderRefusedError(f"Run {run_id} has ended: there is nothing to cancel.")
-        await session.client.cancel(run_id, reason=reason)
+        await session.client.cancel(run_id, reason=reason, actor=actor())
         screen.write((Span(f"asked {run_id} to cancel: open calls are stopped and settled first\n"),))
     return 0
 
@@ -121,10 +121,8 @@ async def give(session: Session, run_id: str, order: Order, state: State | None,
         return Told(order, await session.client.tell(run_id, order), state)
 
 
-def tell_what_next(screen: Screen, run_id: str, told: Told | None) -> None:
+def tell_what_next(screen: Screen, run_id: str, told: Told) -> None:
     """Say what the run said beside yes: that something else is awaited, or that no worker could take the order yet."""
-    if told is None:
-        return
     kept = told.receipt.reason == KEPT
     reason = told.receipt.reason
     if kept:

@@ -6,34 +6,16 @@ import getpass
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
+from perdure.activities.disk import LocalDisk
 from perdure.authority.capabilities import as_json
 from perdure.authority.commands import CommandAnalysis, CommandPolicy, analyse_command, judge_capabilities
-from perdure.authority.paths import MachineFacts, with_links
+from perdure.authority.paths import MachineFacts, with_disk
 from perdure.contracts.approvals import Verdict
-
-
-class DiskLinks:
-    """Symbolic links as the disk has them."""
-
-    def target(self, path: str) -> str | None:
-        """The text of the link, or None."""
-        try:
-            return os.readlink(path)
-        except (OSError, ValueError):
-            return None
-
-    def links_in(self, folder: str) -> Mapping[str, str]:
-        """The links in a folder."""
-        try:
-            with os.scandir(folder) as entries:
-                return {entry.path: os.readlink(entry.path) for entry in entries if entry.is_symlink()}
-        except (OSError, ValueError):
-            return {}
 
 
 @click.group()
@@ -97,9 +79,7 @@ def _facts(workspace: Path | None) -> MachineFacts:
 
 
 def _analysed(line: str, facts: MachineFacts) -> CommandAnalysis:
-    return analyse_command(
-        line, with_links(lambda known: analyse_command(line, known).capabilities, facts, DiskLinks())
-    )
+    return analyse_command(line, with_disk(lambda known: analyse_command(line, known).capabilities, facts, LocalDisk()))
 
 
 def _as_json(analysis: CommandAnalysis, verdict: Verdict, tree: bool) -> str:

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from pydantic import JsonValue
+
 from perdure.cli.lines import Span, lines
-from perdure.cli.text import plain
+from perdure.cli.text import as_json, plain
 from perdure.contracts.events import AnyEvent, Event, ModelAnswered, ModelGaveUp, RunClosed, TextArrived, TurnEnded
-from perdure.contracts.failures import Failure
 
 
 @dataclass(slots=True)
@@ -47,10 +48,17 @@ class Renderer:
             case ModelGaveUp():
                 self.failures.add(event.failure.message)
                 return tuple(self._whole_lines(event))
-            case TurnEnded(failure=Failure()) if event.failure and event.failure.message in self.failures:
-                return tuple(self._whole_lines(event.model_copy(update={"failure": None})))
+            case TurnEnded():
+                return tuple(self._turn(event))
             case _:
                 return tuple(self._whole_lines(event))
+
+    def data(self, data: JsonValue) -> Iterator[Span]:
+        """The output of a turn as an object, below the text that it was read from."""
+        text = as_json(data, indent=2)
+        if data is not None and text != self._last_text.strip():
+            yield from self.end_line()
+            yield Span(plain(text) + "\n")
 
     def end_line(self) -> tuple[Span, ...]:
         """Ends the line that is being written, if any: before something else is shown."""
@@ -122,6 +130,13 @@ class Renderer:
             self._last_text = message.text
         yield from self.end_line()
         yield from self._whole_lines(event)
+
+    def _turn(self, event: TurnEnded) -> Iterator[Span]:
+        if not event.path and event.data is not None:
+            yield from self.data(event.data)
+            self._last_text = event.output
+        known = event.failure and event.failure.message in self.failures
+        yield from self._whole_lines(event.model_copy(update={"failure": None}) if known else event)
 
     def _closing(self, event: RunClosed) -> Iterator[Span]:
         # The output is the last text of the model, which stands there already; reasoning alone may be the answer too.

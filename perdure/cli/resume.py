@@ -7,12 +7,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from perdure.cli.attend import Conduct
-from perdure.cli.follow import Follower
 from perdure.cli.hints import who_serves
 from perdure.cli.hosting import serving_runs
 from perdure.cli.screen import Screen
-from perdure.cli.session import Session, actor, answered, desk, reaching, read_settings, watching
-from perdure.cli.start import concluded
+from perdure.cli.session import Session, actor, found, read_settings
+from perdure.cli.start import followed
 from perdure.cli.streams import take_output
 from perdure.worker.parts import gather_parts
 from perdure.worker.queues import own_queue
@@ -36,15 +35,8 @@ async def follow_run(options: FollowOptions) -> int:
     loaded = read_settings(screen)
     tools = tuple(path for path in options.tools if path not in loaded.settings.tools)
     async with _session(options, tools, loaded, screen) as session:
-        conduct = Conduct(
-            actor=actor(),
-            desk=None if options.as_json else desk(screen),
-            yes=options.yes,
-            as_json=options.as_json,
-            tools=tools,
-        )
-        ending = await Follower(session.client, options.run_id, screen, conduct, watching(session)).follow()
-        return concluded(ending, session, options.run_id, screen, as_json=options.as_json)
+        conduct = Conduct(actor(), yes=options.yes, as_json=options.as_json, tools=tools)
+        return await followed(session, options.run_id, screen, conduct)
 
 
 @asynccontextmanager
@@ -52,14 +44,14 @@ async def _session(
     options: FollowOptions, tools: tuple[str, ...], loaded: Loaded, screen: Screen
 ) -> AsyncIterator[Session]:
     settings = loaded.settings
-    async with reaching(settings, screen) as session:
-        async with answered(session.server.address):
+    async with found(settings, screen) as session:
+        async with session.answered():
             closed = (await session.client.history(options.run_id)).closed
+            described = await session.temporal.get_workflow_handle(options.run_id).describe()
         serve = settings.address is None if options.serve is None else options.serve
         if closed or not serve:
             yield session
             return
-        described = await session.temporal.get_workflow_handle(options.run_id).describe()
         if described.task_queue not in (settings.task_queue, own_queue(settings.task_queue, tools)):
             screen.note(who_serves(options.run_id, described.task_queue), "alert")
         served = settings.model_copy(update={"tools": (*settings.tools, *tools)})

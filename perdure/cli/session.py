@@ -10,9 +10,8 @@ import functools
 import getpass
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
-from datetime import timedelta
 from pathlib import Path
 from typing import IO, NoReturn
 from urllib.parse import quote
@@ -23,9 +22,9 @@ from temporalio.client import Client as TemporalClient
 from perdure.cli.ask import Desk
 from perdure.cli.screen import Screen
 from perdure.cli.terminal import Lines, interactive
-from perdure.cli.watch import answering, watch
+from perdure.cli.watch import answering, bounded, watch
 from perdure.client.client import Client
-from perdure.contracts.errors import OperatorError, ServerUnavailableError
+from perdure.contracts.errors import OperatorError
 from perdure.worker.connection import connect
 from perdure.worker.folder import DataFolder
 from perdure.worker.logs import configure_logging
@@ -35,7 +34,6 @@ from perdure.worker.sources import Loaded, load_settings
 
 UNNOTICED = 0.7
 """Seconds that something may take before it is said that it goes on."""
-ANSWER_WITHIN = timedelta(seconds=10)
 LOG_BYTES = 5_000_000
 
 
@@ -53,6 +51,10 @@ class Session:
         if not self.server.ui_url:
             return None
         return f"{self.server.ui_url}/namespaces/{self.settings.namespace}/workflows/{quote(run_id, safe='')}"
+
+    def answered(self) -> AbstractAsyncContextManager[None]:
+        """A block that ends with ServerUnavailableError when the server is silent for longer than settings allow."""
+        return bounded(self.server.address, self.temporal, self.settings.connect_timeout)
 
 
 def perform(work: Coroutine[object, object, int]) -> int:
@@ -87,8 +89,16 @@ def log_file() -> IO[str]:
 async def reaching(settings: Settings, screen: Screen) -> AsyncIterator[Session]:
     """A session for a command about runs that exist: starts a server only where one has run before.
 
-    Raises ServerUnavailableError, and OperatorError when no server has ever run on this machine.
+    Raises ServerUnavailableError, also when the server falls silent while the block runs, and OperatorError when no
+    server has ever run on this machine.
     """
+    async with found(settings, screen) as session, session.answered():
+        yield session
+
+
+@asynccontextmanager
+async def found(settings: Settings, screen: Screen) -> AsyncIterator[Session]:
+    """`reaching` for a block that sees itself to a server that falls silent."""
     known = settings.address is not None or DataFolder(settings.data_dir).database.exists()
     async with said(screen, "Looking for the Temporal server …"):
         server = await ensure_server(settings, find=None if known else no_server)
@@ -108,26 +118,13 @@ def no_server() -> NoReturn:
 
 
 @asynccontextmanager
-async def said(screen: Screen, line: str) -> AsyncIterator[None]:
-    """Say ``line`` when the block takes longer than a moment."""
-    late = asyncio.get_running_loop().call_later(UNNOTICED, screen.note, line)
+async def said(screen: Screen, line: str, *, after: float = UNNOTICED) -> AsyncIterator[None]:
+    """Say ``line`` when the block takes longer than ``after`` seconds."""
+    late = asyncio.get_running_loop().call_later(after, screen.note, line)
     try:
         yield
     finally:
         late.cancel()
-
-
-@asynccontextmanager
-async def answered(address: str, within: timedelta = ANSWER_WITHIN) -> AsyncIterator[None]:
-    """Let the server at ``address`` take so long for what the block asks of it: a hanging one says nothing.
-
-    Raises ServerUnavailableError.
-    """
-    try:
-        async with asyncio.timeout(within.total_seconds()):
-            yield
-    except TimeoutError:
-        raise ServerUnavailableError(address, f"no answer within {within.total_seconds():g} s") from None
 
 
 def watching(session: Session) -> Callable[[Callable[[str], None]], Coroutine[object, object, None]]:

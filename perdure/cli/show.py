@@ -9,9 +9,9 @@ from perdure.cli.hints import how_to_converse, how_to_decide, how_to_go_on
 from perdure.cli.lines import Span
 from perdure.cli.render import Renderer
 from perdure.cli.screen import Screen
-from perdure.cli.session import Session, reaching, read_settings
+from perdure.cli.session import Session, reaching, read_settings, said
 from perdure.cli.text import counted, one_line, plain, taken
-from perdure.cli.waiting import Asked
+from perdure.cli.waiting import waiting_of
 from perdure.contracts.events import AnyEvent, CallEnded, MessageReceived, ModelAnswered, OrderReceived, RunClosed
 from perdure.contracts.messages import Message
 from perdure.contracts.requests import Answer, Approve, Deny
@@ -22,7 +22,8 @@ async def show_run(run_id: str, *, as_json: bool) -> int:
     """Show transcript, status, cost, and what waits."""
     screen = Screen()
     async with reaching(read_settings(screen).settings, screen) as session:
-        projection = await session.client.history(run_id)
+        async with said(screen, f"Reading the history of {run_id} …"):
+            projection = await session.client.history(run_id)
         state = projection.state
         if state is not None and as_json:
             screen.line(state.model_dump_json())
@@ -62,6 +63,8 @@ def story(state: State) -> Iterator[Span]:
     for call in state.turn.batch if state.turn else ():
         for event in happened(call):
             yield from renderer.feed(event)
+    if state.turn is None and state.last_turn is not None:
+        yield from renderer.data(state.last_turn.data)
     for message in state.inbox:
         yield from renderer.feed(told(message))
     yield Span("\n")
@@ -115,8 +118,3 @@ def standing(run_id: str, state: State | None, closed: RunClosed | None) -> Iter
     yield Span(f"took    {steps}, {taken(state.usage, state.cost)}\n")
     if state.inbox and not ended(state):
         yield Span(f"queued  {', '.join(message.message_id for message in state.inbox)}\n")
-
-
-def waiting_of(state: State) -> list[Asked]:
-    """What waits for a human."""
-    return [*(call for request in state.requests for call in request.calls), *state.questions]

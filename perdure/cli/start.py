@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pydantic import JsonValue
@@ -12,11 +12,11 @@ from perdure.agents.files import read_agent
 from perdure.agents.freeze import freeze
 from perdure.cli.attend import Conduct
 from perdure.cli.exits import say
-from perdure.cli.follow import Ending, Follower
+from perdure.cli.follow import Follower
 from perdure.cli.hosting import serving_runs
 from perdure.cli.lines import Span
 from perdure.cli.screen import Screen
-from perdure.cli.session import Session, actor, answered, desk, read_settings, watching
+from perdure.cli.session import Session, actor, desk, read_settings, watching
 from perdure.cli.streams import take_output
 from perdure.cli.text import plain
 from perdure.client.attachments import attachment
@@ -71,16 +71,8 @@ async def run_task(options: RunOptions) -> int:
         screen.write((Span(first + "\n", "quiet"),))
     async with serving_runs(settings, parts, screen, tools) as session:
         run_id = await started(session, options, request(options, settings, agent, choice), screen)
-        conduct = Conduct(
-            actor=actor(),
-            desk=None if options.as_json else desk(screen),
-            yes=options.yes,
-            stops_turn=True,
-            as_json=options.as_json,
-            tools=tools,
-        )
-        ending = await Follower(session.client, run_id, screen, conduct, watching(session)).follow()
-        return concluded(ending, session, run_id, screen, as_json=options.as_json)
+        conduct = Conduct(actor(), yes=options.yes, stops_turn=True, as_json=options.as_json, tools=tools)
+        return await followed(session, run_id, screen, conduct)
 
 
 def chosen_agent(options: RunOptions, parts: Parts) -> tuple[str | AgentSpec, Choice]:
@@ -134,7 +126,7 @@ def read_schema(path: str) -> dict[str, JsonValue]:
 async def started(session: Session, options: RunOptions, asked: RunRequest, screen: Screen) -> str:
     """The id of the run that was started, or joined when it runs already and that was asked for."""
     try:
-        async with answered(session.server.address):
+        async with session.answered():
             run_id = await session.client.start(asked, run_id=options.run_id)
     except RunAlreadyRunningError as error:
         if not options.join:
@@ -146,10 +138,15 @@ async def started(session: Session, options: RunOptions, asked: RunRequest, scre
     return run_id
 
 
-def concluded(ending: Ending, session: Session, run_id: str, screen: Screen, *, as_json: bool) -> int:
-    """Show how it ended, where to look, and what to do next; return the exit code."""
+async def followed(session: Session, run_id: str, screen: Screen, conduct: Conduct) -> int:
+    """Follow the run, show how it ended, where to look, and what to do next; return the exit code.
+
+    A person at the terminal is asked, unless the events are for a program. Raises RunNotFoundError, OperatorError.
+    """
+    conduct = conduct if conduct.as_json else replace(conduct, desk=desk(screen))
+    ending = await Follower(session.client, run_id, screen, conduct, watching(session)).follow()
     link = session.link(run_id)
-    if link and as_json:
+    if link and conduct.as_json:
         screen.note(f"ui   {link}")
     elif link:
         screen.write((Span(f"ui   {link}\n"),))

@@ -16,7 +16,7 @@ from perdure.cli.confirm import confirmed
 from perdure.cli.lines import Span
 from perdure.cli.listing import READ_AT_ONCE
 from perdure.cli.screen import Screen
-from perdure.cli.session import Session, reaching, read_settings
+from perdure.cli.session import Session, actor, reaching, read_settings, said
 from perdure.cli.text import counted, one_line, plain
 from perdure.client.listing import RunListing
 from perdure.client.outcomes import OutcomeReader
@@ -32,7 +32,8 @@ async def stop_runs(agent: str, reason: str, *, yes: bool) -> int:
     screen = Screen()
     of = f" of the agent {agent}" if agent else ""
     async with reaching(read_settings(screen).settings, screen) as session:
-        runs = await running(session, agent)
+        async with said(screen, "Reading the runs …"):
+            runs = await running(session, agent)
         if not runs:
             screen.note(f"No run{of} goes on.", "plain")
             return 0
@@ -86,7 +87,7 @@ async def _stop(session: Session, agent: str, runs: list[RunListing], reason: st
         for run in runs:
             asked.add(run.run_id)
             try:
-                await session.client.cancel(run.run_id, reason=reason)
+                await session.client.cancel(run.run_id, reason=reason, actor=actor())
             except (RunNotFoundError, OrderRefusedError):
                 screen.write((Span(f"ended already {plain(run.run_id)}\n", "quiet"),))
             except PerdureError as error:

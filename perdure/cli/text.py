@@ -47,9 +47,9 @@ def first_lines(text: str, *, lines: int = RESULT_LINES, characters: int = RESUL
     return (*shown, f"(+{counted(left, 'line')})") if left else tuple(shown)
 
 
-def as_json(value: JsonValue) -> str:
-    """``value`` as compact JSON that people read: no escapes for letters of other scripts."""
-    return json.dumps(value, ensure_ascii=False)
+def as_json(value: JsonValue, indent: int | None = None) -> str:
+    """``value`` as JSON that people read: no escapes for letters of other scripts; on one line without ``indent``."""
+    return json.dumps(value, ensure_ascii=False, indent=indent)
 
 
 def arguments_line(arguments: dict[str, JsonValue] | None, written: str) -> str:

@@ -1,4 +1,4 @@
-"""What of a run waits for a human, and whether anything else is going on: a fold over its durable events."""
+"""What of a run waits for a human, by its state, or by its durable events: these tell whether anything else goes on."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from perdure.contracts.events import (
     TurnEnded,
 )
 from perdure.contracts.requests import Answer, Approve, Deny, Order
+from perdure.contracts.state import State
 
 Asked = RequestedCall | Question
 """A call that waits for approval, or a question that waits for an answer."""
@@ -93,6 +94,11 @@ class Waiting:
                     meant = False
             if meant:
                 self._go_on(call_id)
+
+
+def waiting_of(state: State) -> list[Asked]:
+    """What waits, by the state of the run."""
+    return [*(call for request in state.requests for call in request.calls), *state.questions]
 
 
 def lifted_by_yes(asked: Asked) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from collections.abc import AsyncIterator
 from datetime import timedelta
@@ -17,7 +18,7 @@ from temporalio.service import RPCError
 
 from perdure.client.delivery import deliver
 from perdure.client.feed import Feed, read_history
-from perdure.client.grants import Grants
+from perdure.client.grants import QUERY_WITHIN, Grants
 from perdure.client.listing import RunListing, list_runs
 from perdure.client.projection import Projection
 from perdure.client.rpc import rpc_errors
@@ -45,9 +46,6 @@ from perdure.contracts.requests import (
 from perdure.contracts.state import RunOutput, RunSummary
 from perdure.workflows.failures import failure_of
 
-QUERY_WITHIN = timedelta(seconds=10)
-
-
 R = TypeVar("R")
 
 
@@ -66,12 +64,17 @@ class Client:
         *,
         namespace: str = "default",
         task_queue: str = names.DEFAULT_TASK_QUEUE,
+        within: timedelta = QUERY_WITHIN,
     ) -> Client:
-        """Connect to a Temporal server. Raises ServerUnavailableError when none answers."""
+        """Connect to a Temporal server. Raises ServerUnavailableError when none answers ``within`` that time."""
         try:
-            temporal = await TemporalClient.connect(
-                address, namespace=namespace, data_converter=pydantic_data_converter, connect_timeout=QUERY_WITHIN
-            )
+            # The SDK's own limit holds for the connection alone: what takes it and says nothing would be waited for.
+            async with asyncio.timeout(within.total_seconds()):
+                temporal = await TemporalClient.connect(
+                    address, namespace=namespace, data_converter=pydantic_data_converter, connect_timeout=within
+                )
+        except TimeoutError:
+            raise ServerUnavailableError(address, f"no answer within {within.total_seconds():g} s") from None
         except (RuntimeError, RPCError, ValueError) as error:
             raise ServerUnavailableError(address) from error
         return cls(temporal, task_queue=task_queue)
@@ -100,8 +103,7 @@ class Client:
         held to its schema, and `result` reads it.
 
         Raises RunAlreadyRunningError when a run of that id is running (there are never two loops of one id), and
-        InvalidInputError when the request cannot be used. An id whose run has ended may
-        be used again.
+        InvalidInputError when the request cannot be used. An id whose run has ended may be used again.
         """
         asked = _request(request)
         if output is not None:
@@ -222,10 +224,12 @@ class Client:
         """End the run after the turn that is running. Raises OrderRefusedError when it has ended."""
         return await self.tell(run_id, Close(reason=reason, actor=actor))
 
-    async def cancel(self, run_id: str, *, reason: str = "") -> None:
+    async def cancel(self, run_id: str, *, reason: str = "", actor: str = "") -> None:
         """End the run now: open calls are stopped and settled. Raises RunNotFoundError."""
+        # Temporal's cancel has a place for the reason alone.
+        recorded = f"{reason} (by {actor})".strip() if actor else reason
         with rpc_errors(self.address, run_id):
-            await self._temporal.get_workflow_handle(run_id).cancel(reason=reason)
+            await self._temporal.get_workflow_handle(run_id).cancel(reason=recorded)
 
     async def output(self, run_id: str) -> RunOutput:
         """Wait for the run's end and return its output. Raises RunFailedError with the cause, RunNotFoundError."""

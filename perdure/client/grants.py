@@ -19,6 +19,7 @@ from perdure.contracts.record import Record
 from perdure.contracts.requests import Receipt, Revoke
 
 QUERY_WITHIN = timedelta(seconds=10)
+"""How long a worker may take to answer a question."""
 
 EACH_WITHIN = timedelta(seconds=3)
 """How long each book may take when all are asked, ``AT_ONCE`` at a time."""
@@ -56,7 +57,7 @@ class Grants:
         handle = self._temporal.get_workflow_handle(run_id)
         with rpc_errors(self._address, run_id):
             answer = await handle.query(OPEN_REQUESTS, result_type=OpenRequests, rpc_timeout=QUERY_WITHIN)
-        return _holding(answer.grants)
+        return holding(answer.grants)
 
     async def of_all(self) -> Remembered:
         """What is remembered for any agent and any user. A book that has just begun may be missing."""
@@ -147,9 +148,10 @@ class Grants:
                     return ()
         except RunNotFoundError:
             return ()
-        return _holding(answer)
+        return holding(answer)
 
 
-def _holding(grants: tuple[Grant, ...]) -> tuple[Grant, ...]:
+def holding(grants: tuple[Grant, ...]) -> tuple[Grant, ...]:
+    """Those that have not expired."""
     now = datetime.now(UTC)
     return tuple(grant for grant in grants if grant.expires_at is None or grant.expires_at > now)

@@ -45,6 +45,8 @@ def _of_status(error: RPCError, address: str, run_id: str) -> PerdureError:
             return RunNotFoundError(run_id)
         case RPCStatusCode.UNAVAILABLE:
             return ServerUnavailableError(address, "connection lost")
+        case RPCStatusCode.DEADLINE_EXCEEDED | RPCStatusCode.CANCELLED if not run_id:
+            return ServerUnavailableError(address, "no answer in time")
         case RPCStatusCode.DEADLINE_EXCEEDED | RPCStatusCode.CANCELLED | RPCStatusCode.FAILED_PRECONDITION:
             return OperatorError(
                 f"Run {run_id} did not answer in time: no worker serves it now. Start one with `perdure worker`."

@@ -26,6 +26,13 @@ NUDGE = (
     "nothing new: use what you have, try something else, or say what keeps you from going on."
 )
 
+SCHEMA = (
+    "When you have the final answer, give it as JSON that fits this JSON Schema, and nothing else: no sentence before "
+    "or after it, no fence around it."
+)
+
+MISFIT = "Your last answer does not fit the schema that was asked for. Give the whole answer again as JSON that fits."
+
 
 def _system_prompt(draft: Draft) -> Draft:
     return append_system(draft, draft.agent.prompt)
@@ -57,13 +64,6 @@ def _nudge(draft: Draft) -> Draft:
     # Whoever must answer now cannot repeat anything any more.
     return append_tail(draft, "nudge", NUDGE) if draft.nudged and not draft.forced else draft
 
-
-SCHEMA = (
-    "When you have the final answer, give it as JSON that fits this JSON Schema, and nothing else: no sentence before "
-    "or after it, no fence around it."
-)
-
-MISFIT = "Your last answer does not fit the schema that was asked for. Give the whole answer again as JSON that fits."
 
 PIPELINE: tuple[Processor, ...] = (
     Processor("drop_placeholders", drop_placeholders),

@@ -45,10 +45,11 @@ class Patience(Record):
 class ResolvedAgent(Record):
     """Result of ``resolve_agent``. ``search_attributes``: whether the server knows ours; an unknown one hangs a run.
 
-    ``notifications``: whether the worker has somebody to notify.
+    ``notifications``: whether the worker has somebody to notify. ``rules_version``: by which rules the run decides.
     """
 
     agent: FrozenAgent
+    rules_version: int = 1
     search_attributes: bool = False
     notifications: bool = False
     patience: Patience = Patience()

@@ -159,6 +159,3 @@ class FrozenAgent(Record):
     def model_for(self, purpose: Purpose) -> str:
         """The model for that purpose: the run's own where none is named."""
         return self.models.get(purpose, self.model)
-
-
-DEFAULT_IDLE_TIMEOUT = timedelta(hours=24)

@@ -191,10 +191,13 @@ class ProviderError(PerdureError):
     """What a provider did wrong, typed once, at the adapter.
 
     ``retry_after`` is the provider's own word on when to come back. ``delivered`` says that part of an answer had come.
+    ``may_cost`` says that the provider may have worked on the request, although nobody says what that took: a request
+    that it turned away, or that never reached it, costs nothing.
     """
 
     kind: FailureKind = "bad_reply"
     attribution: Attribution = "provider"
+    may_cost: bool = False
 
     def __init__(
         self,
@@ -235,11 +238,13 @@ class OverloadedError(ProviderError):
 class ProviderTimeoutError(ProviderError):
     kind: FailureKind = "timeout"
     retryable = True
+    may_cost = True
 
 
 class ProviderNetworkError(ProviderError):
     kind: FailureKind = "network"
     retryable = True
+    may_cost = True
 
 
 class AuthenticationError(ProviderError):
@@ -270,6 +275,7 @@ class BadReplyError(ProviderError):
     """An answer that cannot be used: cut short, malformed, or empty. Asking again may help."""
 
     retryable = True
+    may_cost = True
 
 
 class RenderError(PerdureError):

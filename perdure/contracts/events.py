@@ -99,7 +99,10 @@ class QuestionOpened(Event):
 
 
 class OrderReceived(Event):
-    """Somebody approved, denied, answered, interrupted or closed; ``refused`` says why it had no effect, if so."""
+    """Somebody told the run something; ``refused`` says why it had no effect, if so.
+
+    A message that was taken in is told of as `MessageReceived` instead.
+    """
 
     kind: Literal["order_received"] = "order_received"
     order: Order

@@ -6,6 +6,8 @@ replay, and short enough to type. The provider's id is kept beside ours and is s
 
 from __future__ import annotations
 
+from datetime import datetime
+
 
 def user_message_id(position: int) -> str:
     """Id of the ``position``-th user message that the run received, counted from 1: ``u1``."""
@@ -45,6 +47,13 @@ def request_id(message_id: str, version: int) -> str:
 def question_id(call: str) -> str:
     """Id of the question that a call asks: the call's own id, since an answer settles exactly that call."""
     return call
+
+
+def kept_grant_id(run_id: str, number: int, given_at: datetime) -> str:
+    """Id of a grant that outlives its run: ``nightly/g1-20300105093000250``. Run ids are used again: the time, to the
+    millisecond, tells the grants of one run from those of a later one of its id.
+    """
+    return f"{run_id}/g{number}-{given_at:%Y%m%d%H%M%S}{given_at.microsecond // 1000:03}"
 
 
 def grant_book_id(level: str, subject: str) -> str:

@@ -30,7 +30,6 @@ ANSWER = "answer"
 REVOKE = "revoke"
 INTERRUPT = "interrupt"
 CLOSE = "close"
-ORDERS = (SEND, EDIT, WITHDRAW, APPROVE, DENY, ANSWER, REVOKE, INTERRUPT, CLOSE)
 
 SUMMARY = "summary"
 TRANSCRIPT = "transcript"

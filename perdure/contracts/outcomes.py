@@ -21,10 +21,11 @@ class Outcome(Record):
 
 
 class AgentResolved(Outcome):
-    """The agent was found, checked and frozen."""
+    """The agent was found, checked and frozen, and with it the rules by which the run decides."""
 
     kind: Literal["agent_resolved"] = "agent_resolved"
     agent: FrozenAgent
+    rules_version: int = 1
 
 
 class AgentRejected(Outcome):
@@ -83,7 +84,7 @@ class CancelReceived(Outcome):
 
 
 class ClockReached(Outcome):
-    """The time that `perdure.brain.wake_at` named has come."""
+    """The time that `perdure.brain.clock.wake_at` named has come."""
 
     kind: Literal["clock_reached"] = "clock_reached"
 

@@ -7,10 +7,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue
 
-from perdure.contracts.agent import DEFAULT_IDLE_TIMEOUT, AgentSpec, ArgumentRule, GivenLimits, Humans, Mode, Purpose
+from perdure.contracts.agent import AgentSpec, ArgumentRule, GivenLimits, Humans, Mode, Purpose
 from perdure.contracts.approvals import GrantLevel
 from perdure.contracts.messages import UserPart
 from perdure.contracts.record import Record
+
+DEFAULT_IDLE_TIMEOUT = timedelta(hours=24)
 
 
 class RunRequest(Record):
@@ -20,7 +22,8 @@ class RunRequest(Record):
     after each turn and takes further messages until it is closed or ``idle_timeout`` passes; without, it ends with its
     first turn. ``model``, ``fallbacks`` and ``models`` count before the agent's own; see `AgentSpec`. ``output`` is the
     JSON Schema that each turn's output must fit, in place of the agent's. ``workspace`` is the folder that file tools
-    work in, as seen by the worker; None is the worker's own.
+    work in, as seen by the worker; None is the worker's own. ``user`` is who the run is for: approvals and grants may
+    depend on it. ``trigger`` and ``metadata`` are the starter's own words and change nothing.
     """
 
     message: str = Field(min_length=1)

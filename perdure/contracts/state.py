@@ -35,7 +35,8 @@ Stopping = Literal["interrupted", "withdrawn", "canceled"]
 CallStatus = Literal["proposed", "judging", "authorized", "waiting", "running", "settled"]
 
 RULES_VERSION = 1
-"""The rules by which new runs decide. A run keeps the version that it started with."""
+"""The rules by which new runs decide. It comes with the agent and stands in the history, so that a run keeps the rules
+that it started with whatever release replays it."""
 
 
 class Call(Record):
@@ -113,7 +114,7 @@ class TurnSummary(Record):
 class State(Record):
     """A run. ``messages`` is the transcript, ``digest`` its digest; ``inbox`` holds messages that wait for delivery."""
 
-    rules_version: int = RULES_VERSION
+    rules_version: int = 1
     run_id: str
     request: RunRequest
     status: RunStatus = "running"

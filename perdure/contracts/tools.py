@@ -20,11 +20,10 @@ class ToolSpec(Record):
     """What the model and the authority are told about a tool; frozen into a run at its start.
 
     ``parameters`` is a JSON Schema of type object (2020-12). ``effect`` None means undeclared: such a tool asks.
-    ``idempotent`` says that running the call again does no harm: only then does a lost attempt run again.
-    ``polling`` says that the same call
-    with the same result is to be expected. ``task_queue`` names the Temporal task queue of the worker that serves it;
-    None is the run's own. ``path_arguments``
-    names the arguments that are file paths, ``command_argument`` the one that is a shell command, for the authority.
+    ``idempotent`` says that running the call again does no harm: only then does a lost attempt run again. ``polling``
+    says that the same call with the same result is to be expected. ``task_queue`` names the Temporal task queue of the
+    worker that serves it; None is the run's own. ``path_arguments`` names the arguments that are file paths,
+    ``command_argument`` the one that is a shell command, for the authority.
     """
 
     name: str

@@ -6,7 +6,6 @@ the model can be held to it (the prompt asks for it anyway), and reasoning is no
 
 from __future__ import annotations
 
-import fnmatch
 from collections.abc import Iterator, Mapping
 from typing import get_args
 
@@ -18,10 +17,12 @@ from perdure.contracts.messages import UserPart
 from perdure.contracts.prompts import ModelRequest
 from perdure.contracts.tools import HostedTool
 from perdure.providers.capabilities import SAID, Capabilities, Capability, capabilities_of, patterns_with
-from perdure.providers.catalogue import Endpoint, ProviderSettings, WireProtocol
-from perdure.providers.chat_encoding import is_text
+from perdure.providers.catalogue import WireProtocol
 from perdure.providers.dialects import Dialect
+from perdure.providers.encoding import is_text
+from perdure.providers.patterns import fits
 from perdure.providers.schemas import for_anthropic, for_gemini, for_openai
+from perdure.providers.service import Service
 
 MOST_NAMED = 8
 """Patterns of models at most that an error names."""
@@ -51,22 +52,13 @@ _BOUNDS: Mapping[WireProtocol, Mapping[str, frozenset[str]]] = {
 class Admission:
     """What one endpoint's models may be asked."""
 
-    def __init__(
-        self,
-        provider: str,
-        endpoint: Endpoint,
-        settings: ProviderSettings | None = None,
-        environ: Mapping[str, str] | None = None,
-    ) -> None:
-        """``environ`` is where the keys of MCP servers are, and what says which providers are configured."""
-        self._provider = provider
-        self._endpoint = endpoint
-        self._settings = settings or ProviderSettings()
-        self._environ = environ or {}
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._endpoint = service.endpoint
 
     def known(self, model: str) -> Capabilities:
         """What is known of ``model``."""
-        return capabilities_of(model, self._settings.capabilities)
+        return capabilities_of(model, self._service.settings.capabilities)
 
     def admit(self, request: ModelRequest) -> ModelRequest:
         """``request`` as it may be sent. Raises UnsupportedCapabilityError for what the model lacks."""
@@ -102,15 +94,15 @@ class Admission:
 
     def lacking(self, model: str, capability: Capability) -> UnsupportedCapabilityError:
         """The error that says what ``model`` lacks, and which models have it."""
-        having = having_it(capability, self._settings, self._environ)
+        having = having_it(capability, self._service)
         return UnsupportedCapabilityError(model, SAID[capability], having, _INSTEAD.get(capability, ""))
 
     def server_keys(self, hosted: tuple[HostedTool, ...]) -> dict[str, str]:
         """The key of each MCP server that the settings name one for, by its address. Raises KeyMissingError."""
         keys: dict[str, str] = {}
         for tool in hosted:
-            if variable := self._settings.mcp_keys.get(tool.url):
-                key = self._environ.get(variable, "").strip()
+            if variable := self._service.settings.mcp_keys.get(tool.url):
+                key = self._service.environ.get(variable, "").strip()
                 if not key:
                     raise KeyMissingError(tool.name, variable)
                 keys[tool.url] = key
@@ -146,16 +138,13 @@ class Admission:
 
 
 def having_it(
-    capability: Capability,
-    settings: ProviderSettings,
-    environ: Mapping[str, str],
-    *,
-    protocols: tuple[WireProtocol, ...] = get_args(WireProtocol),
+    capability: Capability, service: Service, *, protocols: tuple[WireProtocol, ...] = get_args(WireProtocol)
 ) -> tuple[str, ...]:
     """Models that have ``capability``, as patterns: those of configured providers, or of all when none of them has.
 
     ``protocols`` are those that could be spoken to get it.
     """
+    settings = service.settings
     endpoints = {name: endpoint for name in settings.names() if (endpoint := settings.endpoint(name))}
     able = [name for name, endpoint in endpoints.items() if endpoint.protocol in protocols]
     patterns = [
@@ -163,17 +152,13 @@ def having_it(
         for pattern in patterns_with(capability, settings.capabilities)
         if any(_is_of(pattern, name) for name in able) or not any(_is_of(pattern, name) for name in endpoints)
     ]
-    ready = [name for name in able if _configured(endpoints[name], environ)]
+    ready = [name for name in able if endpoints[name].key(service.environ)]
     chosen = [pattern for pattern in patterns if any(_is_of(pattern, name) for name in ready)] or patterns
     return tuple(chosen[:MOST_NAMED])
 
 
-def _configured(endpoint: Endpoint, environ: Mapping[str, str]) -> bool:
-    return bool(endpoint.key_variable and environ.get(endpoint.key_variable, "").strip())
-
-
 def _is_of(pattern: str, provider: str) -> bool:
-    return fnmatch.fnmatchcase(provider, pattern.partition(":")[0])
+    return fits(provider, pattern.partition(":")[0])
 
 
 def _needs(request: ModelRequest) -> Iterator[Capability]:

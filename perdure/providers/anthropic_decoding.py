@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from perdure.contracts.errors import BadReplyError
 from perdure.contracts.messages import FinishReason, Opaque
 from perdure.providers.anthropic_blocks import OpenBlock
 from perdure.providers.anthropic_usage import Tally
+from perdure.providers.completion import NAMELESS
 from perdure.providers.http import Reply
 from perdure.providers.lenient import Json, a_list, a_text, an_object
-from perdure.providers.payloads import Payload
+from perdure.providers.payloads import DRAIN, Payload
 from perdure.providers.stream import FinishPiece, Piece, StartPiece, TextPiece
 
 _FINISH: dict[str, FinishReason] = {
@@ -32,13 +32,14 @@ _FINISH: dict[str, FinishReason] = {
 class MessagesDecoder:
     """Decodes one answer: a reply, or several when it was paused in between.
 
-    For each reply `begin`, then `feed` with every value, then `end`; after the last one `finish`.
+    Each reply begins with `begin`; after the last one comes `finish`.
     """
+
+    _reply: Reply
 
     def __init__(self, origin: str, tally: Tally) -> None:
         self._origin = origin
         self._tally = tally
-        self._reply: Reply | None = None
         self._open: dict[int, OpenBlock] = {}
         self._last: OpenBlock | None = None
         self._calls = 0
@@ -58,20 +59,25 @@ class MessagesDecoder:
         """Whether the current reply is whole, but not the answer."""
         return self.finished and self._raw == "pause_turn" and bool(self.content)
 
-    def begin(self, reply: Reply) -> None:
-        """Another reply begins."""
+    @property
+    def patience(self) -> float | None:
+        """How long the next piece of the current reply may take."""
+        return DRAIN if self.finished else None
+
+    def begin(self, reply: Reply) -> MessagesDecoder:
+        """The decoder, for another reply."""
         self._reply = reply
         self._open, self.content = {}, []
         self._message_id, self._raw, self.finished = None, "", False
         self._tally.begin()
+        return self
 
     def feed(self, payload: Payload) -> Iterator[Piece]:
         """The pieces in one value. Raises the ProviderError that the value stands for, if it is one."""
-        value = payload.value[0] if isinstance(payload.value, list) and payload.value else payload.value
-        event = an_object(value)
+        event = an_object(payload.first)
         kind = a_text(event.get("type")) or payload.event
         if payload.event == "error" or kind == "error" or event.get("error") or _complains(event):
-            raise self._expected_reply.fault(value)
+            raise self._reply.fault(payload.first)
         index = event.get("index")
         number = index if isinstance(index, int) else -1
         match kind:
@@ -98,13 +104,7 @@ class MessagesDecoder:
 
     def end(self) -> Iterator[Piece]:
         """What the end of the current reply settles."""
-        if not self.finished:
-            raise BadReplyError(
-                self._expected_reply.provider,
-                "the answer ended before the model had finished; what came is not the whole",
-                request_id=self._expected_reply.request_id,
-            )
-        for number in [*self._open]:
+        for number in [*self._open] if self.finished else ():
             yield from self._close(number)
 
     def finish(self) -> Iterator[Piece]:
@@ -117,20 +117,11 @@ class MessagesDecoder:
             yield TextPiece("", Opaque(origin=self._origin, data={"container": self.container}))
         yield FinishPiece("calls" if reason == "stop" and self._calls else reason, self._raw)
 
-    @property
-    def _expected_reply(self) -> Reply:
-        assert self._reply is not None, "begin() comes first"
-        return self._reply
-
     def _start(self, message: Json) -> Iterator[Piece]:
         message_id = a_text(message.get("id"))
         if self._message_id is not None:
             if message_id != self._message_id:
-                raise BadReplyError(
-                    self._expected_reply.provider,
-                    "another answer began inside this one",
-                    request_id=self._expected_reply.request_id,
-                )
+                raise self._reply.bad("another answer began inside this one")
             return
         self._message_id = message_id
         if message_id:
@@ -153,11 +144,7 @@ class MessagesDecoder:
         if block.kind == "tool_use":
             self._calls += 1
             if not a_text(content.get("name")):
-                raise BadReplyError(
-                    self._expected_reply.provider,
-                    "a tool call came without the tool's name",
-                    request_id=self._expected_reply.request_id,
-                )
+                raise self._reply.bad(NAMELESS)
         if self._last is not None and block.kind == "text":
             yield from self._last.parted()
         self._open[number] = self._last = block

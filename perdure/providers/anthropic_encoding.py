@@ -8,9 +8,7 @@ another provider did by itself stays away: the text beside it says what came of 
 
 from __future__ import annotations
 
-import json
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import datetime
 
 from perdure.contracts.ids import is_tail
@@ -18,11 +16,12 @@ from perdure.contracts.messages import AssistantMessage, Message, ToolMessage, U
 from perdure.contracts.prompts import ModelRequest
 from perdure.providers.anthropic_caching import marked, marked_last
 from perdure.providers.anthropic_parts import AssistantBlocks, user_block
-from perdure.providers.chat_encoding import ToolNames
 from perdure.providers.dialects import Dialect
+from perdure.providers.encoding import call_ids, result_text
 from perdure.providers.hosted_tools import Keys, anthropic_servers, for_anthropic
 from perdure.providers.lenient import Json, a_list, a_text, an_object
 from perdure.providers.schemas import for_anthropic as for_anthropic_schema
+from perdure.providers.tool_names import ToolNames, called_tools
 
 _OUTPUT_LIMITS = (("claude-3-haiku", 4_096), ("claude-3-opus", 4_096), ("claude-3-5-", 8_192), ("", 32_000))
 """The output limit to send when none is asked for, by how the model's name begins: the protocol insists on one."""
@@ -51,7 +50,7 @@ def encode(
     Raises BadRequestError for a part that the protocol cannot carry.
     """
     model = request.model.partition(":")[2]
-    blocks = AssistantBlocks(request, origin, names, _call_ids(request))
+    blocks = AssistantBlocks(request, origin, names, call_ids(request))
     most = request.max_output_tokens or next(limit for start, limit in _OUTPUT_LIMITS if model.startswith(start))
     body: Json = {"model": model, "max_tokens": most}
     tools = _tools(request, names)
@@ -104,13 +103,7 @@ def _tools(request: ModelRequest, names: ToolNames) -> list[Json]:
             for tool in request.tools
         ]
         return [*(for_anthropic(tool) for tool in request.hosted), *ours]
-    called = dict.fromkeys(
-        names.sent(call.tool)
-        for message in request.messages
-        if isinstance(message, AssistantMessage)
-        for call in message.calls
-    )
-    return [{"name": name, "input_schema": {"type": "object"}} for name in called]
+    return [{"name": names.sent(name), "input_schema": {"type": "object"}} for name in called_tools(request)]
 
 
 def _thinking(dialect: Dialect, most: int) -> Json:
@@ -143,7 +136,7 @@ def _content(message: Message, provider: str, blocks: AssistantBlocks) -> list[J
         case AssistantMessage():
             return [*blocks.of(message)]
         case ToolMessage():
-            text = message.text or ("" if message.data is None else json.dumps(message.data))
+            text = result_text(message)
             return [
                 {
                     "type": "tool_result",
@@ -172,18 +165,3 @@ def _without_trailing_space(content: list[Json]) -> None:
     last = content[-1]
     if last.get("type") == "text":
         content[-1] = {**last, "text": a_text(last.get("text")).rstrip()}
-
-
-def _call_ids(request: ModelRequest) -> dict[str, str]:
-    """The id under which each call is sent: the provider's own where it made the call and the id is unique."""
-    calls = [*_calls(request)]
-    seen = Counter(theirs for _, theirs, _ in calls)
-    return {ours: theirs if own and theirs and seen[theirs] == 1 else ours for ours, theirs, own in calls}
-
-
-def _calls(request: ModelRequest) -> Iterator[tuple[str, str, bool]]:
-    provider = request.model.partition(":")[0]
-    for message in request.messages:
-        if isinstance(message, AssistantMessage):
-            for call in message.calls:
-                yield call.call_id, call.provider_call_id, message.model.partition(":")[0] == provider

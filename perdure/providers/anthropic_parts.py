@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 
@@ -22,11 +20,11 @@ from perdure.contracts.messages import (
     UserPart,
 )
 from perdure.contracts.prompts import ModelRequest
-from perdure.providers.chat_encoding import ToolNames
+from perdure.providers.encoding import arguments_sent, in_base64, is_text
 from perdure.providers.lenient import Json, a_text, an_object
+from perdure.providers.tool_names import ToolNames
 
 _IMAGE_TYPES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
-_TEXT_TYPES = re.compile(r"text/.*|application/(?:json|xml|yaml|x-yaml|toml)")
 
 
 def user_block(part: UserPart, provider: str) -> Json | None:
@@ -51,7 +49,7 @@ def user_block(part: UserPart, provider: str) -> Json | None:
 def _document(part: FilePart, provider: str) -> Json:
     if part.media_type == "application/pdf":
         return _source(part)
-    if part.data is not None and _TEXT_TYPES.fullmatch(part.media_type):
+    if part.data is not None and is_text(part.media_type):
         return {"type": "text", "media_type": "text/plain", "data": part.data.decode("utf-8", "replace")}
     how = "by address" if part.data is None else "data"
     raise BadRequestError(provider, f"files must be PDF, or data of text, in this protocol: {part.media_type} {how}")
@@ -60,7 +58,7 @@ def _document(part: FilePart, provider: str) -> Json:
 def _source(part: ImagePart | FilePart) -> Json:
     if part.data is None:
         return {"type": "url", "url": part.url or ""}
-    return {"type": "base64", "media_type": part.media_type, "data": base64.b64encode(part.data).decode("ascii")}
+    return {"type": "base64", "media_type": part.media_type, "data": in_base64(part.data)}
 
 
 class AssistantBlocks:
@@ -106,7 +104,7 @@ class AssistantBlocks:
                         "type": "tool_use",
                         "id": self.call_id(part.call_id),
                         "name": self._names.sent(part.tool),
-                        "input": {"invalid_json": part.arguments_text} if part.arguments is None else part.arguments,
+                        "input": arguments_sent(part),
                         **self._own(part.opaque),
                     }
                 case HostedPart():

@@ -7,13 +7,12 @@ that the table does not know, what users put into a request is sent, and what is
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Literal, get_args
 
 from perdure.providers.capability_table import TABLE
+from perdure.providers.patterns import fitting
 
 Capability = Literal[
     "tools",
@@ -92,15 +91,16 @@ def read_capabilities(words: str) -> Capabilities:
 def capabilities_of(model: str, overrides: Mapping[str, str] | None = None) -> Capabilities:
     """What is known of ``model`` (``provider:model``). The first row that speaks of a capability counts.
 
-    ``overrides`` are the settings' own rows, pattern to words, which come before the table's. In a pattern ``*`` stands
-    for any text; an exact name comes before patterns. A model that is known for tools, or for something that it makes,
-    makes nothing else than what is said.
+    ``overrides`` are the settings' own rows, pattern to words, which come before the table's. An exact name comes
+    before patterns. A model that is known for tools, or for something that it makes, makes nothing else than is said.
     """
     has: set[Capability] = set()
     lacks: set[Capability] = set()
-    for row in (*_rows(model, overrides or {}), *_rows(model, TABLE)):
-        has |= row.has - lacks
-        lacks |= row.lacks - has
+    for rows in (overrides or {}, TABLE):
+        for pattern in fitting(model, rows):
+            row = read_capabilities(rows[pattern])
+            has |= row.has - lacks
+            lacks |= row.lacks - has
     if has & {*MADE, "tools"}:
         lacks |= MADE - has
     return Capabilities(frozenset(has), frozenset(lacks))
@@ -110,16 +110,3 @@ def patterns_with(capability: Capability, overrides: Mapping[str, str] | None = 
     """The models that are said to have ``capability``, as the patterns under which it is said."""
     rows = [*(overrides or {}).items(), *TABLE.items()]
     return tuple(dict.fromkeys(pattern for pattern, words in rows if capability in read_capabilities(words).has))
-
-
-def _rows(model: str, rows: Mapping[str, str]) -> Iterator[Capabilities]:
-    if model in rows:
-        yield read_capabilities(rows[model])
-    for pattern, words in rows.items():
-        if "*" in pattern and pattern != model and _compiled(pattern).fullmatch(model):
-            yield read_capabilities(words)
-
-
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(".*".join(map(re.escape, pattern.split("*"))), re.DOTALL | re.IGNORECASE)

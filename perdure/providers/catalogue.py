@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, ConfigDict, JsonValue, ValidationError, model_validator
@@ -56,103 +56,62 @@ class Endpoint(FileRecord):
             raise ValueError(f"flags.{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
         return self
 
+    def key(self, environ: Mapping[str, str]) -> str:
+        """The key in ``environ``; "" when there is none, or none is needed."""
+        return environ.get(self.key_variable, "").strip() if self.key_variable else ""
+
     def spoken(self) -> Dialect:
         """The dialect with the flags laid over it."""
         return Dialect.model_validate({**DIALECTS[self.dialect].model_dump(), **self.flags})
 
 
+def _known(base_url: str, key_variable: str = "", default_model: str = "", **more: Any) -> Endpoint:
+    return Endpoint(base_url=base_url, key_variable=key_variable, default_model=default_model, **more)
+
+
+_OPENAI = ("https://api.openai.com/v1", "OPENAI_API_KEY", "gpt-5-mini")
+
 CATALOGUE: Mapping[str, Endpoint] = MappingProxyType(
     {
-        "anthropic": Endpoint(
-            base_url="https://api.anthropic.com/v1",
+        "anthropic": _known(
+            "https://api.anthropic.com/v1",
+            "ANTHROPIC_API_KEY",
+            "claude-sonnet-4-5",
             protocol="anthropic",
-            key_variable="ANTHROPIC_API_KEY",
-            key_header="x-api-key",
             dialect="anthropic",
-            default_model="claude-sonnet-4-5",
+            key_header="x-api-key",
         ),
-        "openai": Endpoint(
-            base_url="https://api.openai.com/v1",
-            key_variable="OPENAI_API_KEY",
-            dialect="openai",
-            default_model="gpt-5-mini",
-        ),
-        "openai-responses": Endpoint(
-            base_url="https://api.openai.com/v1",
-            protocol="openai-responses",
-            key_variable="OPENAI_API_KEY",
-            dialect="openai",
-            default_model="gpt-5-mini",
-        ),
-        "gemini": Endpoint(
-            base_url="https://generativelanguage.googleapis.com/v1beta",
+        "openai": _known(*_OPENAI, dialect="openai"),
+        "openai-responses": _known(*_OPENAI, dialect="openai", protocol="openai-responses"),
+        "gemini": _known(
+            "https://generativelanguage.googleapis.com/v1beta",
+            "GEMINI_API_KEY",
+            "gemini-2.5-flash",
             protocol="gemini",
-            key_variable="GEMINI_API_KEY",
-            key_header="x-goog-api-key",
             dialect="gemini",
-            default_model="gemini-2.5-flash",
+            key_header="x-goog-api-key",
         ),
-        "openrouter": Endpoint(
-            base_url="https://openrouter.ai/api/v1",
-            key_variable="OPENROUTER_API_KEY",
-            dialect="openrouter",
-            default_model="openrouter/auto",
+        "openrouter": _known(
+            "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", "openrouter/auto", dialect="openrouter"
         ),
-        "deepseek": Endpoint(
-            base_url="https://api.deepseek.com",
-            key_variable="DEEPSEEK_API_KEY",
-            dialect="deepseek",
-            default_model="deepseek-chat",
+        "deepseek": _known("https://api.deepseek.com", "DEEPSEEK_API_KEY", "deepseek-chat", dialect="deepseek"),
+        "mistral": _known("https://api.mistral.ai/v1", "MISTRAL_API_KEY", "mistral-medium-latest", dialect="mistral"),
+        "groq": _known("https://api.groq.com/openai/v1", "GROQ_API_KEY", "openai/gpt-oss-120b", dialect="groq"),
+        "xai": _known("https://api.x.ai/v1", "XAI_API_KEY", "grok-4", dialect="xai"),
+        "cerebras": _known("https://api.cerebras.ai/v1", "CEREBRAS_API_KEY", "gpt-oss-120b", dialect="cerebras"),
+        "together": _known("https://api.together.xyz/v1", "TOGETHER_API_KEY", "openai/gpt-oss-120b"),
+        "fireworks": _known(
+            "https://api.fireworks.ai/inference/v1", "FIREWORKS_API_KEY", "accounts/fireworks/models/gpt-oss-120b"
         ),
-        "mistral": Endpoint(
-            base_url="https://api.mistral.ai/v1",
-            key_variable="MISTRAL_API_KEY",
-            dialect="mistral",
-            default_model="mistral-medium-latest",
+        "moonshot": _known(
+            "https://api.moonshot.ai/v1", "MOONSHOT_API_KEY", "kimi-k2-0905-preview", dialect="moonshot"
         ),
-        "groq": Endpoint(
-            base_url="https://api.groq.com/openai/v1",
-            key_variable="GROQ_API_KEY",
-            dialect="groq",
-            default_model="openai/gpt-oss-120b",
-        ),
-        "xai": Endpoint(
-            base_url="https://api.x.ai/v1", key_variable="XAI_API_KEY", dialect="xai", default_model="grok-4"
-        ),
-        "cerebras": Endpoint(
-            base_url="https://api.cerebras.ai/v1",
-            key_variable="CEREBRAS_API_KEY",
-            dialect="cerebras",
-            default_model="gpt-oss-120b",
-        ),
-        "together": Endpoint(
-            base_url="https://api.together.xyz/v1",
-            key_variable="TOGETHER_API_KEY",
-            default_model="openai/gpt-oss-120b",
-        ),
-        "fireworks": Endpoint(
-            base_url="https://api.fireworks.ai/inference/v1",
-            key_variable="FIREWORKS_API_KEY",
-            default_model="accounts/fireworks/models/gpt-oss-120b",
-        ),
-        "moonshot": Endpoint(
-            base_url="https://api.moonshot.ai/v1",
-            key_variable="MOONSHOT_API_KEY",
-            dialect="moonshot",
-            default_model="kimi-k2-0905-preview",
-        ),
-        "zai": Endpoint(
-            base_url="https://api.z.ai/api/paas/v4", key_variable="ZAI_API_KEY", dialect="zai", default_model="glm-4.6"
-        ),
-        "huggingface": Endpoint(
-            base_url="https://router.huggingface.co/v1",
-            key_variable="HF_TOKEN",
-            default_model="openai/gpt-oss-120b",
-        ),
-        "ollama": Endpoint(base_url="http://localhost:11434/v1", dialect="ollama"),
-        "lmstudio": Endpoint(base_url="http://localhost:1234/v1", dialect="lmstudio"),
-        "llamacpp": Endpoint(base_url="http://localhost:8080/v1", dialect="llamacpp"),
-        "vllm": Endpoint(base_url="http://localhost:8000/v1", dialect="vllm"),
+        "zai": _known("https://api.z.ai/api/paas/v4", "ZAI_API_KEY", "glm-4.6", dialect="zai"),
+        "huggingface": _known("https://router.huggingface.co/v1", "HF_TOKEN", "openai/gpt-oss-120b"),
+        "ollama": _known("http://localhost:11434/v1", dialect="ollama"),
+        "lmstudio": _known("http://localhost:1234/v1", dialect="lmstudio"),
+        "llamacpp": _known("http://localhost:8080/v1", dialect="llamacpp"),
+        "vllm": _known("http://localhost:8000/v1", dialect="vllm"),
     }
 )
 """Providers by name. The order is the order in which a key in the environment is looked for, then a local server."""

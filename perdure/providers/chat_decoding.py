@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
 
-from perdure.contracts.errors import BadReplyError, OverloadedError
+from perdure.contracts.errors import OverloadedError
 from perdure.contracts.messages import FinishReason, Opaque
 from perdure.contracts.usage import Cost, Usage
 from perdure.providers.chat_calls import CallSorter
+from perdure.providers.completion import NAMELESS
 from perdure.providers.dialects import Dialect
 from perdure.providers.http import Reply
 from perdure.providers.lenient import Json, a_count, a_list, a_text, an_object
-from perdure.providers.payloads import Payload
+from perdure.providers.payloads import DONE, DRAIN, Payload
 from perdure.providers.prices import nano_dollars
 from perdure.providers.stream import (
     FinishPiece,
@@ -37,9 +38,12 @@ _FINISH: dict[str, FinishReason] = {
 }
 """What a server's word means; a word that is not here is taken for ``stop`` and kept as it is."""
 
+LINGER = 5.0
+"""Seconds that usage may come after the finish; a server that keeps the connection open holds nobody up."""
+
 
 class ChatDecoder:
-    """Decodes one reply. Feed it every value, then ask for its end."""
+    """Decodes one reply."""
 
     def __init__(self, reply: Reply, dialect: Dialect, origin: str) -> None:
         self._reply = reply
@@ -61,21 +65,19 @@ class ChatDecoder:
         return self._done or bool(self._raw)
 
     @property
-    def done(self) -> bool:
-        """Whether the provider has said that nothing of meaning follows."""
-        return self._done
-
-    def close(self) -> None:
-        """Take note of ``[DONE]``."""
-        self._done = True
+    def patience(self) -> float | None:
+        """How long the next piece of the reply may take."""
+        return DRAIN if self._done else LINGER if self.finished else None
 
     def feed(self, payload: Payload) -> Iterator[Piece]:
         """The pieces in one value. Raises the ProviderError that the value stands for, if it is one."""
-        value = payload.value[0] if isinstance(payload.value, list) and payload.value else payload.value
-        chunk = an_object(value)
+        if payload.value == DONE:
+            self._done = True
+            return
+        chunk = an_object(payload.first)
         choices = [an_object(choice) for choice in a_list(chunk.get("choices"))]
         if payload.event == "error" or _is_error(chunk, choices):
-            raise self._reply.fault(value)
+            raise self._reply.fault(payload.first)
         if not self._started and (message_id := a_text(chunk.get("id"))):
             self._started = True
             yield StartPiece(message_id)
@@ -102,9 +104,7 @@ class ChatDecoder:
         if not self.finished:
             return
         if self._calls.nameless:
-            raise BadReplyError(
-                self._reply.provider, "a tool call came without the tool's name", request_id=self._reply.request_id
-            )
+            raise self._reply.bad(NAMELESS)
         yield FinishPiece(self._reason(), self._raw)
 
     def _reason(self) -> FinishReason:
@@ -133,7 +133,12 @@ class ChatDecoder:
         if raw := a_text(choice.get("finish_reason")):
             self._raw = raw
             if raw == "insufficient_system_resource":
-                raise OverloadedError(self._reply.provider, "the provider ran out of resources", code=raw)
+                raise OverloadedError(
+                    self._reply.provider,
+                    "the provider ran out of resources",
+                    code=raw,
+                    request_id=self._reply.request_id,
+                )
 
     def _thought(self, delta: Json) -> Iterator[Piece]:
         text = a_text(delta.get("reasoning_content")) or a_text(delta.get("reasoning"))

@@ -7,11 +7,8 @@ What another provider did by itself stays away: the text beside it says what cam
 
 from __future__ import annotations
 
-import base64
 import hashlib
-import json
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from pydantic import JsonValue
@@ -20,7 +17,6 @@ from perdure.contracts.errors import BadRequestError
 from perdure.contracts.messages import (
     AssistantMessage,
     AudioPart,
-    CallPart,
     FilePart,
     ImagePart,
     TextPart,
@@ -29,58 +25,15 @@ from perdure.contracts.messages import (
 )
 from perdure.contracts.prompts import ModelRequest
 from perdure.providers.dialects import Dialect
+from perdure.providers.encoding import arguments_text, call_ids, data_url, file_text, in_base64, is_text, result_text
 from perdure.providers.hosted_tools import for_chat
 from perdure.providers.lenient import Json, a_list
 from perdure.providers.schemas import for_openai
+from perdure.providers.tool_names import ToolNames
 
-_NAME_LENGTH = 64
 _KEY_LENGTH = 64
-_ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]")
 _SHORT_ID = re.compile(r"[a-zA-Z0-9]{9}")
-_TEXT_TYPES = re.compile(r"text/.*|application/(?:json|xml|yaml|x-yaml|toml)")
 _AUDIO_FORMATS = {"audio/mpeg": "mp3", "audio/mp3": "mp3", "audio/wav": "wav", "audio/x-wav": "wav"}
-
-
-class ToolNames:
-    """Tool names as the server takes them (letters, digits, ``_`` and ``-``, 64 at most), and back to ours.
-
-    With ``letter_first`` they begin with a letter or ``_``, which Gemini demands.
-    """
-
-    def __init__(self, names: Iterable[str], *, letter_first: bool = False) -> None:
-        self._letter_first = letter_first
-        self._sent: dict[str, str] = {}
-        self._ours: dict[str, str] = {}
-        # Names that need no change are settled first, so that no changed one takes their place.
-        for name in sorted(dict.fromkeys(names), key=lambda name: self._legal(name) != name):
-            sent = self._legal(name)
-            if sent in self._ours:
-                sent = f"{sent[: _NAME_LENGTH - 9]}_{hashlib.sha256(name.encode()).hexdigest()[:8]}"
-            self._sent[name], self._ours[sent] = sent, name
-
-    def sent(self, name: str) -> str:
-        """The name that the server is told."""
-        return self._sent.get(name) or self._legal(name)
-
-    def ours(self, name: str) -> str:
-        """The name that a server's name stands for; a name that we never told it stays as it is."""
-        return self._ours.get(name, name)
-
-    def _legal(self, name: str) -> str:
-        legal = _ILLEGAL.sub("_", name) or "_"
-        if self._letter_first and not (legal[0].isalpha() or legal[0] == "_"):
-            legal = f"_{legal}"
-        if len(legal) <= _NAME_LENGTH:
-            return legal
-        return f"{legal[: _NAME_LENGTH - 9]}_{hashlib.sha256(name.encode()).hexdigest()[:8]}"
-
-
-def tool_names(request: ModelRequest) -> ToolNames:
-    """The names of the tools that a request offers or remembers."""
-    called = (
-        call.tool for message in request.messages if isinstance(message, AssistantMessage) for call in message.calls
-    )
-    return ToolNames((*(tool.name for tool in request.tools), *called))
 
 
 def encode(request: ModelRequest, dialect: Dialect, *, provider: str, origin: str, names: ToolNames) -> Json:
@@ -129,7 +82,7 @@ class _Messages:
         self._provider = provider
         self._origin = origin
         self._names = names
-        self._ids = self._call_ids()
+        self._ids = {ours: self._dialect_id(sent) for ours, sent in call_ids(request, fits=self._takes).items()}
 
     def encoded(self) -> Iterable[Json]:
         if self._request.system:
@@ -149,7 +102,7 @@ class _Messages:
                     yield {
                         "role": "tool",
                         "tool_call_id": self._ids.get(message.call_id) or self._dialect_id(message.call_id),
-                        "content": message.text or ("" if message.data is None else json.dumps(message.data)),
+                        "content": result_text(message),
                     }
             after_tool = isinstance(message, ToolMessage)
 
@@ -175,7 +128,7 @@ class _Messages:
                     raise BadRequestError(
                         self._provider, f"audio must be wav or mp3 data in this protocol, not {_described(part)}"
                     )
-                return {"type": "input_audio", "input_audio": {"data": _base64(part.data), "format": sound}}
+                return {"type": "input_audio", "input_audio": {"data": in_base64(part.data), "format": sound}}
             case FilePart():
                 return self._file(part)
 
@@ -185,8 +138,7 @@ class _Messages:
                 self._provider, f"files must be data in this protocol, not an address: {_described(part)}"
             )
         if is_text(part.media_type):
-            text = part.data.decode("utf-8", "replace")
-            return {"type": "text", "text": f"File {part.name or 'without a name'}:\n\n{text}"}
+            return {"type": "text", "text": file_text(part)}
         return {
             "type": "file",
             "file": {"filename": part.name or "file", "file_data": data_url(part.media_type, part.data)},
@@ -208,7 +160,7 @@ class _Messages:
                 {
                     "id": self._ids[call.call_id],
                     "type": "function",
-                    "function": {"name": self._names.sent(call.tool), "arguments": arguments_sent(call)},
+                    "function": {"name": self._names.sent(call.tool), "arguments": arguments_text(call)},
                     **(call.opaque.data if own and call.opaque and call.opaque.origin == self._origin else {}),
                 }
                 for call in message.calls
@@ -229,22 +181,6 @@ class _Messages:
         text = "".join(part.text for part in parts)
         return {field: text} if text else {}
 
-    def _call_ids(self) -> dict[str, str]:
-        """The id under which each call is sent: the provider's own where it made the call and the id is unique."""
-        calls = [
-            (call, message.model.partition(":")[0] == self._request.model.partition(":")[0])
-            for message in self._request.messages
-            if isinstance(message, AssistantMessage)
-            for call in message.calls
-        ]
-        seen = Counter(call.provider_call_id for call, _ in calls)
-        return {
-            call.call_id: call.provider_call_id
-            if own and seen[call.provider_call_id] == 1 and self._takes(call.provider_call_id)
-            else self._dialect_id(call.call_id)
-            for call, own in calls
-        }
-
     def _takes(self, call_id: str) -> bool:
         return bool(_SHORT_ID.fullmatch(call_id) if self._dialect.call_ids == "short" else call_id)
 
@@ -255,27 +191,6 @@ class _Messages:
 def cache_key_sent(key: str) -> str:
     """``key`` in a length that the server takes."""
     return key if len(key) <= _KEY_LENGTH else hashlib.sha256(key.encode()).hexdigest()
-
-
-def arguments_sent(call: CallPart) -> str:
-    """The arguments of an earlier call, always a JSON object: servers parse them again and fail on anything else."""
-    if call.arguments is None:
-        return json.dumps({"invalid_json": call.arguments_text}, ensure_ascii=False)
-    return call.arguments_text if call.arguments_text.strip() else "{}"
-
-
-def is_text(media_type: str) -> bool:
-    """Whether files of this type can be read as they are."""
-    return _TEXT_TYPES.fullmatch(media_type) is not None
-
-
-def data_url(media_type: str, data: bytes | None) -> str:
-    """``data`` as an address that holds it."""
-    return f"data:{media_type};base64,{_base64(data or b'')}"
-
-
-def _base64(data: bytes) -> str:
-    return base64.b64encode(data).decode("ascii")
 
 
 def _described(part: AudioPart | FilePart) -> str:

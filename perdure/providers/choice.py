@@ -32,12 +32,7 @@ async def choose_model(
         return Choice(named, "named")
     for name in settings.names():
         endpoint = settings.endpoint(name)
-        if (
-            endpoint
-            and endpoint.key_variable
-            and endpoint.default_model
-            and environ.get(endpoint.key_variable, "").strip()
-        ):
+        if endpoint and endpoint.default_model and endpoint.key(environ):
             return Choice(f"{name}:{endpoint.default_model}", f"{endpoint.key_variable} is set")
     local = [(name, endpoint) for name in LOCAL_PROVIDERS if (endpoint := settings.endpoint(name))]
     served = await asyncio.gather(*(served_models(endpoint.base_url) for _, endpoint in local))

@@ -10,7 +10,20 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from perdure.contracts.errors import BadReplyError, ProviderError
-from perdure.providers.stream import CallPiece, FinishPiece, HostedPiece, ImagePiece, Piece, ReasoningPiece, TextPiece
+from perdure.contracts.messages import FinishReason
+from perdure.providers.stream import (
+    CallPiece,
+    FinishPiece,
+    HostedPiece,
+    ImagePiece,
+    Piece,
+    ReasoningPiece,
+    TextPiece,
+    UsagePiece,
+)
+
+CUT = "the answer ended before the model had finished; what came is not the whole"
+NAMELESS = "a tool call came without the tool's name"
 
 
 async def whole(provider: str, pieces: AsyncGenerator[Piece, None]) -> AsyncGenerator[Piece, None]:
@@ -25,7 +38,8 @@ async def whole(provider: str, pieces: AsyncGenerator[Piece, None]) -> AsyncGene
       first: what it took is often said last.
     """
     answered = finished = delivered = False
-    unusable: BadReplyError | None = None
+    unusable: FinishReason | None = None
+    thinking = 0
     reasoning: list[str] = []
     try:
         async with aclosing(pieces):
@@ -45,26 +59,29 @@ async def whole(provider: str, pieces: AsyncGenerator[Piece, None]) -> AsyncGene
                         if not answered and reason in ("stop", "calls") and thought.strip():
                             yield TextPiece(thought)
                         elif not answered and not thought.strip() and reason != "refused":
-                            unusable = used_up(provider) if reason == "length" else _empty(provider)
+                            unusable = reason
+                    case UsagePiece(usage):
+                        thinking = usage.reasoning_tokens
                     case _:
                         pass
                 yield piece
         if not finished:
-            raise BadReplyError(provider, "the answer ended before the model had finished; what came is not the whole")
-        if unusable is not None:
-            raise unusable
+            raise BadReplyError(provider, CUT)
+        if unusable == "length":
+            raise used_up(provider, thinking)
+        if unusable:
+            raise BadReplyError(provider, "the answer is empty: no text and no call")
     except ProviderError as error:
         error.delivered = error.delivered or delivered
         raise
 
 
-def used_up(provider: str) -> BadReplyError:
-    """The error of an answer that was cut at its length before anything of it came."""
-    sentence = "the answer is empty: the model used up its output tokens before it wrote anything; allow it more"
+def used_up(provider: str, thinking: int = 0) -> BadReplyError:
+    """The error of an answer that was cut at its length before anything came, after ``thinking`` tokens of thought."""
+    share = f" ({thinking} of them thinking)" if thinking else ""
+    sentence = (
+        f"the answer is empty: the model used up its output tokens{share} before it wrote anything; allow it more"
+    )
     error = BadReplyError(provider, sentence, code="length")
     error.retryable = False
     return error
-
-
-def _empty(provider: str) -> BadReplyError:
-    return BadReplyError(provider, "the answer is empty: no text and no call")

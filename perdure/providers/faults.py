@@ -133,9 +133,9 @@ class Complaint:
     request_id: str = ""
 
 
-def request_id_of(headers: Mapping[str, str]) -> str:
-    """The provider's id of the request, by any of the names in use; "" when there is none."""
-    return next((value for name in REQUEST_ID_HEADERS if (value := headers.get(name))), "")
+def request_id_of(headers: Mapping[str, str], secrets: tuple[str, ...] = ()) -> str:
+    """The provider's id of the request, by any of the names in use, without ``secrets``; "" when there is none."""
+    return scrubbed(next((value for name in REQUEST_ID_HEADERS if (value := headers.get(name))), ""), secrets)[:100]
 
 
 def fault(
@@ -163,7 +163,7 @@ def fault(
         scrubbed(detail, secrets),
         status=status,
         code=complaint.code if _CODE.fullmatch(scrubbed(complaint.code, secrets)) else "",
-        request_id=request_id_of(headers) or complaint.request_id,
+        request_id=request_id_of(headers, secrets) or complaint.request_id,
         retry_after=retry_after(headers, complaint.details),
     )
     error.attribution = _blame(error, status)

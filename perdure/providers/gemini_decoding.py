@@ -14,6 +14,7 @@ from pydantic import JsonValue
 from perdure.contracts.errors import BadReplyError, BadRequestError, ProviderError
 from perdure.contracts.messages import FinishReason, ImagePart, Opaque
 from perdure.contracts.usage import Usage
+from perdure.providers.completion import NAMELESS
 from perdure.providers.http import Reply
 from perdure.providers.lenient import Json, a_count, a_list, a_text, an_object, some_bytes
 from perdure.providers.payloads import Payload
@@ -49,9 +50,12 @@ _BESIDE = frozenset({"thought", "thoughtSignature", "partMetadata", "videoMetada
 _REPORTS = ("groundingMetadata", "urlContextMetadata", "citationMetadata")
 """What a reply tells of sources and searches beside its parts. It does not go back to the model."""
 
+LINGER = 2.0
+"""Seconds that usage or sources may come after the finish; a server that keeps the connection open holds nobody up."""
+
 
 class GeminiDecoder:
-    """Decodes one reply. Feed it every value, then ask for its end."""
+    """Decodes one reply."""
 
     def __init__(self, reply: Reply, origin: str) -> None:
         self._reply = reply
@@ -64,12 +68,16 @@ class GeminiDecoder:
         self._started = False
         self._raw = ""
         self._blocked = ""
-        self._thoughts = 0
 
     @property
     def finished(self) -> bool:
         """Whether the provider has said that the answer is whole."""
         return bool(self._raw or self._blocked)
+
+    @property
+    def patience(self) -> float | None:
+        """How long the next piece of the reply may take."""
+        return LINGER if self.finished else None
 
     def feed(self, payload: Payload) -> Iterator[Piece]:
         """The pieces in one value, or in a list of them. Raises the ProviderError that a value stands for."""
@@ -109,7 +117,6 @@ class GeminiDecoder:
             if _said(candidate.get("finishReason")):
                 finish = candidate
         if usage := an_object(chunk.get("usageMetadata")):
-            self._thoughts = a_count(usage.get("thoughtsTokenCount"))
             yield UsagePiece(usage_of(usage))
         self._blocked = _said(an_object(chunk.get("promptFeedback")).get("blockReason")) or self._blocked
         # After the usage: what an answer of no use has consumed counts as well.
@@ -128,19 +135,9 @@ class GeminiDecoder:
                 code=raw,
                 request_id=self._reply.request_id,
             )
-        if raw == "MAX_TOKENS" and not self._said:
-            error = BadReplyError(
-                self._reply.provider,
-                f"the model used up its output tokens ({self._thoughts} of them thinking) before it wrote anything; "
-                "allow it more",
-                code=raw,
-                request_id=self._reply.request_id,
-            )
-            error.retryable = False
-            raise error
 
     def _reason(self) -> FinishReason:
-        if self._raw == "MAX_TOKENS":
+        if self._raw in ("MAX_TOKENS", "CONTINUATION"):
             return "length"
         if self._raw in _REFUSED or self._raw.startswith("IMAGE_"):
             return "refused"
@@ -175,9 +172,7 @@ class GeminiDecoder:
         call = an_object(part["functionCall"])
         name = a_text(call.get("name"))
         if not name:
-            raise BadReplyError(
-                self._reply.provider, "a tool call came without the tool's name", request_id=self._reply.request_id
-            )
+            raise self._reply.bad(NAMELESS)
         data = {key: value for key, value in part.items() if key != "functionCall"}
         arguments = call.get("args")
         if not isinstance(arguments, str):

@@ -7,7 +7,6 @@ a word and its text. Thought signatures and other opaque data go back to the mod
 
 from __future__ import annotations
 
-import base64
 import json
 import re
 from collections import Counter
@@ -33,26 +32,21 @@ from perdure.contracts.messages import (
 )
 from perdure.contracts.prompts import ModelRequest
 from perdure.contracts.tools import ToolSpec
-from perdure.providers.chat_encoding import ToolNames
 from perdure.providers.dialects import Dialect
+from perdure.providers.encoding import arguments_sent, call_ids, file_text, in_base64, is_text
 from perdure.providers.hosted_tools import for_gemini
 from perdure.providers.lenient import Json
 from perdure.providers.schemas import for_gemini as for_gemini_schema
+from perdure.providers.tool_names import ToolNames, called_tools
 
-UNSIGNED = base64.b64encode(b"skip_thought_signature_validator").decode()
+UNSIGNED = in_base64(b"skip_thought_signature_validator")
 """The signature that Google documents for a call that Gemini did not make itself: without any, the request fails."""
 
 # Models up to 2.5 ask for no signature, and nobody promises that they take this one.
 _ASKS_FOR_NONE = re.compile(r"(?:models/)?(?:gemini-[12]\b|gemma)")
-_TEXT_TYPES = re.compile(r"text/.*|application/(?:json|xml|yaml|x-yaml|toml)")
 _DATA_URL = re.compile(r"data:([^;,]*);base64,(.*)", re.DOTALL)
 _RESULTS = {"executableCode": "codeExecutionResult", "toolCall": "toolResponse"}
 _UNKNOWN_TYPE = "application/octet-stream"
-
-
-def tool_names(request: ModelRequest) -> ToolNames:
-    """The names of the tools that a request offers or remembers: Gemini's begin with a letter or ``_``."""
-    return ToolNames((*(tool.name for tool in request.tools), *_called(request)), letter_first=True)
 
 
 def resource(model: str) -> str:
@@ -81,7 +75,7 @@ def encode(request: ModelRequest, dialect: Dialect, *, provider: str, origin: st
     if tools:
         body["tools"] = tools
         body.update(_tool_config(request))
-    elif called := _called(request):
+    elif called := called_tools(request):
         body["tools"] = [{"functionDeclarations": [_declaration(ToolSpec(name=name), names) for name in called]}]
         body["toolConfig"] = {"functionCallingConfig": {"mode": "NONE"}}
     config: Json = {}
@@ -110,11 +104,6 @@ def _tool_config(request: ModelRequest) -> Json:
     return {"toolConfig": config} if config else {}
 
 
-def _called(request: ModelRequest) -> tuple[str, ...]:
-    calls = (call for message in request.messages if message.role == "assistant" for call in message.calls)
-    return tuple(dict.fromkeys(call.tool for call in calls))
-
-
 def _declaration(tool: ToolSpec, names: ToolNames) -> Json:
     # The older field, ``parameters``, takes a small part of JSON Schema and fails on the rest.
     schema = {key: value for key, value in tool.parameters.items() if key != "$schema"}
@@ -128,7 +117,7 @@ class _Contents:
         self._origin = origin
         self._names = names
         self._signs = not _ASKS_FOR_NONE.match(request.model.partition(":")[2])
-        self._ids = _call_ids(request)
+        self._ids = call_ids(request)
 
     def encoded(self) -> Iterator[Json]:
         """The contents: results of one step together, as Gemini demands, and messages of people in a row as one."""
@@ -161,11 +150,9 @@ class _Contents:
 
     def _media(self, part: ImagePart | AudioPart | FilePart) -> Json:
         if part.data is not None:
-            if isinstance(part, FilePart) and _TEXT_TYPES.fullmatch(part.media_type):
-                text = part.data.decode("utf-8", "replace")
-                return {"text": f"File {part.name or 'without a name'}:\n\n{text}"}
-            encoded = base64.b64encode(part.data).decode("ascii")
-            return {"inlineData": {"mimeType": part.media_type, "data": encoded}}
+            if isinstance(part, FilePart) and is_text(part.media_type):
+                return {"text": file_text(part)}
+            return {"inlineData": {"mimeType": part.media_type, "data": in_base64(part.data)}}
         if not part.url:
             raise BadRequestError(self._provider, f"the message holds {part.kind} without data and without an address")
         if inline := _DATA_URL.fullmatch(part.url):
@@ -210,12 +197,11 @@ class _Contents:
         return dict(opaque.data) if own and opaque and opaque.origin == self._origin else {}
 
     def _call(self, call: CallPart) -> Json:
-        arguments: Json = {"invalid_json": call.arguments_text} if call.arguments is None else call.arguments
         return {
             "functionCall": {
                 "id": self._ids[call.call_id],
                 "name": self._names.sent(call.tool),
-                "args": arguments,
+                "args": arguments_sent(call),
             }
         }
 
@@ -242,23 +228,6 @@ def _settled(parts: tuple[AssistantPart, ...]) -> Iterator[AssistantPart]:
 
 def _content(role: str, parts: list[JsonValue]) -> Json:
     return {"role": "model" if role == "assistant" else "user", "parts": parts}
-
-
-def _call_ids(request: ModelRequest) -> dict[str, str]:
-    """The id under which each call is sent: the provider's own where it gave one that is unique, else ours."""
-    calls = [
-        (call, message.model.partition(":")[0] == request.model.partition(":")[0])
-        for message in request.messages
-        if message.role == "assistant"
-        for call in message.calls
-    ]
-    seen = Counter(call.provider_call_id for call, _ in calls)
-    return {
-        call.call_id: call.provider_call_id
-        if own and call.provider_call_id and seen[call.provider_call_id] == 1
-        else call.call_id
-        for call, own in calls
-    }
 
 
 def _response(message: ToolMessage) -> Json:

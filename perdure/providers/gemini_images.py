@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import base64
 import re
 
 from pydantic import JsonValue
 
 from perdure.contracts.errors import InvalidInputError, RefusedError
 from perdure.contracts.generation import ImageQuery, ImagesMade
+from perdure.providers.encoding import in_base64
 from perdure.providers.gemini_decoding import image_of, usage_of
 from perdure.providers.gemini_encoding import path
 from perdure.providers.lenient import Json, a_list, a_text, an_object
@@ -51,8 +51,7 @@ def _body(query: ImageQuery) -> Json:
     for image in query.images:
         if image.data is None:
             raise InvalidInputError("Images that are to be changed must be data here, not an address.")
-        encoded = base64.b64encode(image.data).decode("ascii")
-        parts.append({"inlineData": {"mimeType": image.media_type, "data": encoded}})
+        parts.append({"inlineData": {"mimeType": image.media_type, "data": in_base64(image.data)}})
     config: Json = {"responseModalities": ["TEXT", "IMAGE"]}
     if query.size:
         config["imageConfig"] = {"aspectRatio": query.size}

@@ -29,6 +29,9 @@ from perdure.contracts.errors import (
 from perdure.providers.faults import fault, request_id_of
 from perdure.providers.lenient import a_list, a_text, an_object, loads
 
+MAX_REPLY = 64 * 1024 * 1024
+"""Bytes of a reply that is not streamed, at most."""
+
 MAX_ERROR_BODY = 1024 * 1024
 """Bytes of an error reply that are read at most."""
 
@@ -68,6 +71,18 @@ FOREIGN: Mapping[type[Exception], tuple[type[ProviderError], str]] = {
 }
 """Every error of httpx, what it is to us and what it means to a person. Their own texts may quote a header."""
 
+UNSENT = (
+    httpx.ConnectTimeout,
+    httpx.PoolTimeout,
+    httpx.ConnectError,
+    httpx.ProxyError,
+    httpx.LocalProtocolError,
+    httpx.UnsupportedProtocol,
+    httpx.InvalidURL,
+    UnicodeEncodeError,
+)
+"""Errors of requests that never reached the provider."""
+
 _FOREIGN_ERRORS = tuple(FOREIGN)
 _UNSUITABLE: tuple[type[Exception], ...] = (*_FOREIGN_ERRORS, ValueError)
 
@@ -80,7 +95,9 @@ def typed_errors(provider: str) -> Iterator[None]:
     except _FOREIGN_ERRORS as error:
         kind, sentence = next(FOREIGN[parent] for parent in type(error).__mro__ if parent in FOREIGN)
         cause = f": {error}" if isinstance(error, httpx.ConnectError) and str(error) else ""
-        raise kind(provider, sentence + cause) from None
+        typed = kind(provider, sentence + cause)
+        typed.may_cost = typed.may_cost and not isinstance(error, UNSENT)
+        raise typed from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +110,7 @@ class Reply:
 
     @property
     def request_id(self) -> str:
-        return request_id_of(self.response.headers)
+        return request_id_of(self.response.headers, self.secrets)
 
     async def chunks(self) -> AsyncGenerator[bytes, None]:
         """The body, decompressed, as it comes. Raises ProviderError."""
@@ -101,9 +118,18 @@ class Reply:
             async for chunk in self.response.aiter_bytes():
                 yield chunk
 
-    async def read(self) -> bytes:
-        """The whole body. Raises ProviderError."""
-        return b"".join([chunk async for chunk in self.chunks()])
+    async def read(self, head: bytes = b"", rest: AsyncIterator[bytes] | None = None) -> bytes:
+        """The whole body; ``head`` is what was read of it, ``rest`` what follows. Raises ProviderError."""
+        body = bytearray(head)
+        async for chunk in rest or self.chunks():
+            body += chunk
+            if len(body) > MAX_REPLY:
+                raise self.bad("the reply is too large to read")
+        return bytes(body)
+
+    def bad(self, detail: str, *, code: str = "") -> BadReplyError:
+        """The error for a reply that cannot be used."""
+        return BadReplyError(self.provider, detail, code=code, request_id=self.request_id)
 
     def fault(self, error: JsonValue) -> ProviderError:
         """The typed error that an error inside this good reply stands for."""

@@ -8,19 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
-import httpx
-
 from perdure.contracts.errors import UnsupportedCapabilityError
 from perdure.providers.admission import Admission, having_it
 from perdure.providers.capabilities import SAID, Capability
-from perdure.providers.catalogue import Endpoint, ProviderSettings, WireProtocol
-from perdure.providers.connection import connect
+from perdure.providers.catalogue import WireProtocol
 from perdure.providers.gemini_embeddings import GeminiEmbedder
 from perdure.providers.gemini_images import GeminiImageMaker
 from perdure.providers.generation import Embedder, ImageMaker, Speaker, Transcriber, VideoMaker
 from perdure.providers.openai_audio import OpenAISpeaker, OpenAITranscriber
 from perdure.providers.openai_embeddings import OpenAIEmbedder
 from perdure.providers.openai_images import OpenAIImageMaker
+from perdure.providers.service import Service
 from perdure.providers.workshop import Workshop
 
 _Made = TypeVar("_Made")
@@ -42,23 +40,11 @@ _TRANSCRIBERS: Mapping[WireProtocol, Callable[[Workshop], Transcriber]] = dict.f
 class Makers:
     """The makers at one endpoint; `close` ends their connections."""
 
-    def __init__(
-        self,
-        name: str,
-        endpoint: Endpoint,
-        *,
-        key: str = "",
-        settings: ProviderSettings | None = None,
-        environ: Mapping[str, str] | None = None,
-        transport: httpx.AsyncBaseTransport | None = None,
-    ) -> None:
-        """``name`` is the provider's name in ``provider:model``; ``environ`` says which providers are configured."""
-        self._endpoint = endpoint
-        self._settings = settings or ProviderSettings()
-        self._environ = environ or {}
-        self._admission = Admission(name, endpoint, settings, environ)
-        self._http = connect(name, endpoint, key=key, settings=settings, transport=transport)
-        self._workshop = Workshop(name, self._http, self._settings.prices)
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._admission = Admission(service)
+        self._http = service.connect()
+        self._workshop = Workshop(service.name, self._http, service.settings.prices)
 
     def embedder(self, model: str) -> Embedder:
         """What makes embeddings by ``model``. Raises UnsupportedCapabilityError."""
@@ -87,8 +73,8 @@ class Makers:
     def _maker(
         self, model: str, capability: Capability, makers: Mapping[WireProtocol, Callable[[Workshop], _Made]]
     ) -> _Made:
-        maker = makers.get(self._endpoint.protocol)
+        maker = makers.get(self._service.endpoint.protocol)
         if maker is not None and capability not in self._admission.known(model).lacks:
             return maker(self._workshop)
-        having = having_it(capability, self._settings, self._environ, protocols=tuple(makers))
+        having = having_it(capability, self._service, protocols=tuple(makers))
         raise UnsupportedCapabilityError(model, SAID[capability], having)

@@ -2,90 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import aclosing
-from dataclasses import replace
-from urllib.parse import urlsplit
+from collections.abc import AsyncGenerator
 
-import httpx
-
-from perdure.contracts.prompts import ModelRequest
-from perdure.providers.admission import Admission
-from perdure.providers.catalogue import Endpoint, ProviderSettings
+from perdure.providers.adapter import Adapter, Asked
 from perdure.providers.chat_decoding import ChatDecoder
-from perdure.providers.chat_encoding import encode, tool_names
-from perdure.providers.completion import whole
-from perdure.providers.connection import connect
-from perdure.providers.dialects import Dialect
-from perdure.providers.http import Reply
-from perdure.providers.own_prices import priced
-from perdure.providers.payloads import Done, payloads
-from perdure.providers.stream import CallPiece, Piece
-
-LINGER = 5.0
-"""Seconds that usage may come after the finish; a server that keeps the connection open holds nobody up."""
-
-DRAIN = 0.5
-"""Seconds for the connection to end by itself after ``[DONE]``, so that it can be used again."""
+from perdure.providers.chat_encoding import encode
+from perdure.providers.stream import Piece
 
 
-class ChatProvider:
-    """One server's models. Connections are kept between calls; `close` ends them."""
+class ChatProvider(Adapter):
+    """One server's models, by OpenAI's chat protocol."""
 
-    def __init__(
-        self,
-        name: str,
-        endpoint: Endpoint,
-        *,
-        key: str = "",
-        settings: ProviderSettings | None = None,
-        environ: Mapping[str, str] | None = None,
-        transport: httpx.AsyncBaseTransport | None = None,
-    ) -> None:
-        """``name`` is the provider's name in ``provider:model``; ``key`` is sent in the endpoint's header, if any.
-
-        ``environ`` says which providers are configured.
-        """
-        self.name = name
-        self.origin = f"openai-chat:{urlsplit(endpoint.base_url).hostname}"
-        self._prices = (settings or ProviderSettings()).prices
-        self._admission = Admission(name, endpoint, settings, environ)
-        self._http = connect(name, endpoint, key=key, settings=settings, transport=transport)
-
-    def stream(self, request: ModelRequest, *, attempt: int = 1) -> AsyncGenerator[Piece, None]:
-        """The answer, piece by piece; see `Provider.stream`."""
-        return whole(self.name, priced(self._pieces(request), request.model, self._prices))
-
-    async def close(self) -> None:
-        """End the kept connections."""
-        await self._http.close()
-
-    async def _pieces(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
-        request = self._admission.admit(request)
-        dialect = self._admission.dialect(request.model)
-        names = tool_names(request)
-        body = encode(request, dialect, provider=self.name, origin=self.origin, names=names)
-        async with (
-            self._http.post("/chat/completions", body) as reply,
-            aclosing(decoded(reply, dialect, self.origin)) as pieces,
-        ):
-            async for piece in pieces:
-                yield replace(piece, name=names.ours(piece.name)) if isinstance(piece, CallPiece) else piece
-
-
-async def decoded(reply: Reply, dialect: Dialect, origin: str) -> AsyncGenerator[Piece, None]:
-    """The pieces of one reply, with tool names as the server knows them. Raises ProviderError."""
-    decoder = ChatDecoder(reply, dialect, origin)
-
-    def patience() -> float | None:
-        return DRAIN if decoder.done else LINGER if decoder.finished else None
-
-    async with aclosing(payloads(reply, patience)) as values:
-        async for value in values:
-            if isinstance(value, Done):
-                decoder.close()
-                continue
-            for piece in decoder.feed(value):
-                yield piece
-    for piece in decoder.end():
-        yield piece
+    def _answer(self, asked: Asked) -> AsyncGenerator[Piece, None]:
+        body = encode(asked.request, asked.dialect, provider=self.name, origin=self.origin, names=asked.names)
+        return self._exchange(
+            asked, "/chat/completions", body, lambda reply: ChatDecoder(reply, asked.dialect, self.origin)
+        )

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 from pydantic import JsonValue
 
-from perdure.contracts.errors import BadReplyError
 from perdure.contracts.messages import FinishReason
 from perdure.contracts.usage import Usage
+from perdure.providers.completion import NAMELESS
 from perdure.providers.dialects import Dialect
 from perdure.providers.http import Reply
 from perdure.providers.lenient import Json, a_count, a_text, an_object
@@ -23,7 +23,7 @@ from perdure.providers.openai_responses_items import (
     reasoning_kept,
 )
 from perdure.providers.openai_responses_output import Item, Output, Prose
-from perdure.providers.payloads import Payload
+from perdure.providers.payloads import DRAIN, Payload
 from perdure.providers.stream import (
     CallPiece,
     FinishPiece,
@@ -40,7 +40,7 @@ _TWO_VERSIONS = "the text of the answer came in two versions"
 
 
 class ResponsesDecoder:
-    """Decodes one reply: feed it every value. It is whole once `finished`."""
+    """Decodes one reply."""
 
     def __init__(self, reply: Reply, dialect: Dialect, origin: str, limit: int | None = None) -> None:
         """``limit`` is the most output tokens that the request allowed, if it set any."""
@@ -54,16 +54,21 @@ class ResponsesDecoder:
         self._started = False
         self._refused = False
         self.finished = False
+        """Whether the provider has said that the answer is whole."""
+
+    @property
+    def patience(self) -> float | None:
+        """How long the next piece of the reply may take."""
+        return DRAIN if self.finished else None
 
     def feed(self, payload: Payload) -> Iterator[Piece]:
         """The pieces in one value. Raises the ProviderError that the value stands for, if it is one."""
-        value = payload.value[0] if isinstance(payload.value, list) and payload.value else payload.value
-        event = an_object(value)
+        event = an_object(payload.first)
         kind = a_text(event.get("type")) or payload.event
         if self.finished:
             return
         if kind == "error" or payload.event == "error" or _is_error(event):
-            raise self._reply.fault(value)
+            raise self._reply.fault(payload.first)
         response = an_object(event.get("response")) or (event if "output" in event or "status" in event else {})
         if not self._started and (response_id := a_text(response.get("id"))):
             self._started = True
@@ -77,7 +82,7 @@ class ResponsesDecoder:
                 self._text(event).add(a_text(event.get("delta")))
             case ["output_text", "done"]:
                 if not self._text(event).settle(a_text(event.get("text"))):
-                    raise self._bad(_TWO_VERSIONS)
+                    raise self._reply.bad(_TWO_VERSIONS)
             case ["refusal", "delta"]:
                 self._text(event, refusal=True).add(a_text(event.get("delta")))
             case ["reasoning_summary_text" | "reasoning_text" as channel, "delta"]:
@@ -97,6 +102,10 @@ class ResponsesDecoder:
                 pass
         yield from self._news()
 
+    def end(self) -> Iterator[Piece]:
+        """Nothing: the last event settles all."""
+        return iter(())
+
     def _text(self, event: Json, *, refusal: bool = False) -> Prose:
         item, index = self._output.pointed_at(event, "message"), a_count(event.get("content_index"))
         if refusal:
@@ -109,7 +118,7 @@ class ResponsesDecoder:
         if status == "failed":
             raise self._reply.fault({"error": response.get("error") or {"message": "the provider failed to answer"}})
         if status == "cancelled":
-            raise self._bad("the provider cancelled the answer")
+            raise self._reply.bad("the provider cancelled the answer")
         for item in self._output.completed(response.get("output")):
             self._settle(item)
         yield from self._news()
@@ -130,7 +139,7 @@ class ResponsesDecoder:
 
     def _settle(self, item: Item) -> None:
         if not item.done and not item.settle():
-            raise self._bad(_TWO_VERSIONS)
+            raise self._reply.bad(_TWO_VERSIONS)
 
     def _news(self) -> Iterator[Piece]:
         """What can be told by now: all of the items that are done, and the text so far of the one after them."""
@@ -158,7 +167,7 @@ class ResponsesDecoder:
             case "function_call":
                 name = a_text(item.raw.get("name"))
                 if not name:
-                    raise self._bad("a tool call came without the tool's name")
+                    raise self._reply.bad(NAMELESS)
                 yield CallPiece(
                     self._calls,
                     id=a_text(item.raw.get("call_id")),
@@ -174,9 +183,6 @@ class ResponsesDecoder:
                     name=a_text(item.raw.get("name")) or a_text(item.raw.get("server_label")),
                     text=done_in(item.raw),
                 )
-
-    def _bad(self, detail: str) -> BadReplyError:
-        return BadReplyError(self._reply.provider, detail, request_id=self._reply.request_id)
 
 
 def usage_of(usage: Json) -> Usage:

@@ -6,9 +6,7 @@ as it made them. What another model made goes as plain text and calls; what it t
 
 from __future__ import annotations
 
-import json
 import re
-from collections import Counter
 from collections.abc import Iterator
 from itertools import groupby
 from typing import assert_never
@@ -28,12 +26,14 @@ from perdure.contracts.messages import (
     UserMessage,
 )
 from perdure.contracts.prompts import ModelRequest
-from perdure.providers.chat_encoding import ToolNames, arguments_sent, cache_key_sent, data_url, is_text
+from perdure.providers.chat_encoding import cache_key_sent
 from perdure.providers.dialects import Dialect
+from perdure.providers.encoding import arguments_text, call_ids, data_url, file_text, is_text, result_text
 from perdure.providers.hosted_tools import Keys, for_responses
 from perdure.providers.lenient import Json, an_object
 from perdure.providers.openai_responses_items import call_item, hosted_item, message_item, reasoning_item
 from perdure.providers.schemas import for_openai
+from perdure.providers.tool_names import ToolNames
 
 _REASONS = re.compile(r"(?:[\w.-]+/)?(?:gpt-(?:[5-9]|[1-9]\d)(?!.*-chat)|o\d|codex|computer-use)", re.IGNORECASE)
 
@@ -90,7 +90,7 @@ class _Input:
         self._provider = provider
         self._origin = origin
         self._names = names
-        self._ids = _call_ids(request)
+        self._ids = call_ids(request)
 
     def encoded(self) -> Iterator[Json]:
         for message in self._request.messages:
@@ -103,7 +103,7 @@ class _Input:
                     yield {
                         "type": "function_call_output",
                         "call_id": self._ids.get(message.call_id, message.call_id),
-                        "output": message.text or ("" if message.data is None else json.dumps(message.data)),
+                        "output": result_text(message),
                     }
 
     def _user(self, message: UserMessage) -> JsonValue:
@@ -130,8 +130,7 @@ class _Input:
             case FilePart(url=str(url)):
                 return {"type": "input_file", "file_url": url}
             case FilePart() if is_text(part.media_type):
-                text = (part.data or b"").decode("utf-8", "replace")
-                return {"type": "input_text", "text": f"File {part.name or 'without a name'}:\n\n{text}"}
+                return {"type": "input_text", "text": file_text(part)}
             case FilePart():
                 return {
                     "type": "input_file",
@@ -173,7 +172,7 @@ class _Input:
                         self._ours(part.opaque) if own else None,
                         call_id=self._ids[part.call_id],
                         name=self._names.sent(part.tool),
-                        arguments=arguments_sent(part),
+                        arguments=arguments_text(part),
                     )
                 case "hosted":
                     if own and self._ours(part.opaque):
@@ -190,21 +189,3 @@ class _Input:
 
     def _ours(self, opaque: Opaque | None) -> Opaque | None:
         return opaque if opaque and opaque.origin == self._origin else None
-
-
-def _call_ids(request: ModelRequest) -> dict[str, str]:
-    """The id under which each call is sent: the provider's own where it made the call and the id is unique."""
-    maker = request.model.partition(":")[0]
-    calls = [
-        (call, message.model.partition(":")[0] == maker)
-        for message in request.messages
-        if isinstance(message, AssistantMessage)
-        for call in message.calls
-    ]
-    seen = Counter(call.provider_call_id for call, _ in calls)
-    return {
-        call.call_id: call.provider_call_id
-        if own and call.provider_call_id and seen[call.provider_call_id] == 1
-        else call.call_id
-        for call, own in calls
-    }

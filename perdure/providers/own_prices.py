@@ -6,10 +6,7 @@ the nano-dollar, so that a token of 10 nano-dollars is never lost.
 
 from __future__ import annotations
 
-import re
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import aclosing
-from dataclasses import replace
+from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any
 
@@ -17,7 +14,7 @@ from pydantic import BeforeValidator, Field
 
 from perdure.contracts.record import FileRecord
 from perdure.contracts.usage import NANO, Cost, Usage
-from perdure.providers.stream import Piece, UsagePiece
+from perdure.providers.patterns import fitting
 
 MILLION = 1_000_000
 
@@ -51,9 +48,10 @@ class Price(FileRecord):
 
 def own_cost(model: str, usage: Usage, prices: Mapping[str, Price]) -> Cost | None:
     """The cost by the settings; None where they say nothing of ``model``. An exact name comes before patterns."""
-    price = prices.get(model) or next((prices[pattern] for pattern in prices if _fits(pattern, model)), None)
-    if price is None:
+    pattern = next(fitting(model, prices), None)
+    if pattern is None:
         return None
+    price = prices[pattern]
     plain = max(usage.input_tokens - usage.cached_tokens - usage.cache_write_tokens, 0)
     total = (
         plain * price.input
@@ -62,18 +60,3 @@ def own_cost(model: str, usage: Usage, prices: Mapping[str, Price]) -> Cost | No
         + usage.output_tokens * price.output
     )
     return Cost(nano_dollars=(total + MILLION // 2) // MILLION)
-
-
-async def priced(
-    pieces: AsyncGenerator[Piece, None], model: str, prices: Mapping[str, Price]
-) -> AsyncGenerator[Piece, None]:
-    """``pieces``, with the settings' price for what they say was used."""
-    async with aclosing(pieces):
-        async for piece in pieces:
-            if isinstance(piece, UsagePiece) and (cost := own_cost(model, piece.usage, prices)):
-                piece = replace(piece, cost=cost)
-            yield piece
-
-
-def _fits(pattern: str, model: str) -> bool:
-    return "*" in pattern and re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), model) is not None

@@ -9,13 +9,16 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from perdure.contracts.errors import BadReplyError, ProviderError
+from perdure.contracts.errors import ProviderError
 from perdure.providers.http import Reply
 from perdure.providers.lenient import loads
 from perdure.providers.sse import OversizeEventError, SseEvent, SseReader
 
-MAX_WHOLE_REPLY = 64 * 1024 * 1024
-"""Bytes of a reply that is not streamed, at most."""
+DONE = "[DONE]"
+"""The value of the word with which some servers say that nothing of meaning follows."""
+
+DRAIN = 0.5
+"""Seconds for the connection to end by itself after the last event, so that it can be used again."""
 
 Patience = Callable[[], float | None]
 """How many seconds the next piece of a reply may take: None as long as the connection allows, a number once the answer
@@ -29,13 +32,13 @@ class Payload:
     event: str
     value: JsonValue
 
+    @property
+    def first(self) -> JsonValue:
+        """The value, or the first of a list of them, as which some servers send an error."""
+        return self.value[0] if isinstance(self.value, list) and self.value else self.value
 
-@dataclass(frozen=True, slots=True)
-class Done:
-    """The word ``[DONE]``: nothing of meaning follows."""
 
-
-async def payloads(reply: Reply, patience: Patience) -> AsyncGenerator[Payload | Done, None]:
+async def payloads(reply: Reply, patience: Patience) -> AsyncGenerator[Payload, None]:
     """The values of ``reply`` as they come. Raises ProviderError: BadReplyError for what is neither JSON nor events."""
     async with aclosing(_patient(reply, patience)) as chunks:
         head = await _head(chunks)
@@ -78,18 +81,12 @@ async def _head(chunks: AsyncGenerator[bytes, None]) -> bytes:
 
 
 async def _whole(reply: Reply, head: bytes, chunks: AsyncGenerator[bytes, None]) -> Payload:
-    body = bytearray(head)
-    async for chunk in chunks:
-        body += chunk
-        if len(body) > MAX_WHOLE_REPLY:
-            raise BadReplyError(reply.provider, "the reply is too large to read", request_id=reply.request_id)
+    body = await reply.read(head, chunks)
     try:
-        return Payload("", loads(bytes(body)))
+        return Payload("", loads(body))
     except ValueError:
         kind = "a web page" if body.startswith(b"<") else "no whole JSON"
-        raise BadReplyError(
-            reply.provider, f"the reply is {kind}; is base_url right?", request_id=reply.request_id
-        ) from None
+        raise reply.bad(f"the reply is {kind}; is base_url right?") from None
 
 
 def _meant(events: list[SseEvent]) -> list[SseEvent]:
@@ -101,15 +98,15 @@ def _fed(reply: Reply, reader: SseReader, chunk: bytes) -> list[SseEvent]:
     try:
         return _meant(reader.feed(chunk))
     except OversizeEventError as error:
-        raise BadReplyError(reply.provider, f"the reply holds {error}", request_id=reply.request_id) from None
+        raise reply.bad(f"the reply holds {error}") from None
 
 
-def _payload(reply: Reply, event: SseEvent) -> Payload | Done:
-    if event.data.strip() == "[DONE]":
-        return Done()
+def _payload(reply: Reply, event: SseEvent) -> Payload:
+    if event.data.strip() == DONE:
+        return Payload(event.event, DONE)
     try:
         return Payload(event.event, loads(event.data))
     except ValueError:
         if event.event == "error":
             return Payload(event.event, event.data)
-        raise BadReplyError(reply.provider, "a piece of the reply is no JSON", request_id=reply.request_id) from None
+        raise reply.bad("a piece of the reply is no JSON") from None

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import AsyncExitStack
 
 from perdure.contracts.errors import KeyMissingError, UnknownModelError, UnsupportedCapabilityError
 from perdure.contracts.generation import Way
 from perdure.contracts.prompts import ModelRequest
+from perdure.providers.adapter import Adapter
 from perdure.providers.admission import Admission
 from perdure.providers.anthropic import AnthropicProvider
-from perdure.providers.catalogue import Endpoint, ProviderSettings, WireProtocol
+from perdure.providers.catalogue import ProviderSettings, WireProtocol
 from perdure.providers.demo import DemoProvider
 from perdure.providers.gemini import GeminiProvider
 from perdure.providers.makers import Makers
@@ -18,12 +20,11 @@ from perdure.providers.openai_chat import ChatProvider
 from perdure.providers.openai_responses import ResponsesProvider
 from perdure.providers.provider import Provider
 from perdure.providers.scripted import Script, ScriptedProvider
+from perdure.providers.service import Service
 
 _PLAYED = ("demo", "scripted")
 
-_Adapter = ChatProvider | ResponsesProvider | AnthropicProvider | GeminiProvider
-
-_ADAPTERS: Mapping[WireProtocol, type[_Adapter]] = {
+ADAPTERS: Mapping[WireProtocol, type[Adapter]] = {
     "openai-chat": ChatProvider,
     "openai-responses": ResponsesProvider,
     "anthropic": AnthropicProvider,
@@ -39,7 +40,7 @@ class ProviderRegistry:
         """``environ`` is where keys are looked for, each time a provider is opened."""
         self._settings = settings
         self._environ = environ
-        self._opened: dict[str, _Adapter] = {}
+        self._opened: dict[str, Adapter] = {}
         self._makers: dict[str, Makers] = {}
         self._played: dict[str, ScriptedProvider] = {}
 
@@ -53,10 +54,9 @@ class ProviderRegistry:
             return DemoProvider()
         if name == "scripted":
             return self._script(rest)
-        endpoint, key = self._endpoint(name, model)
+        service = self._service(name, model)
         if name not in self._opened:
-            adapter = _ADAPTERS[endpoint.protocol]
-            self._opened[name] = adapter(name, endpoint, key=key, settings=self._settings, environ=self._environ)
+            self._opened[name] = ADAPTERS[service.endpoint.protocol](service)
         return self._opened[name]
 
     def makers(self, model: str) -> Makers:
@@ -68,9 +68,9 @@ class ProviderRegistry:
         name, _ = _named(model)
         if name in _PLAYED:
             raise UnsupportedCapabilityError(model, "all but conversation", ())
-        endpoint, key = self._endpoint(name, model)
+        service = self._service(name, model)
         if name not in self._makers:
-            self._makers[name] = Makers(name, endpoint, key=key, settings=self._settings, environ=self._environ)
+            self._makers[name] = Makers(service)
         return self._makers[name]
 
     def way(self, request: ModelRequest) -> Way:
@@ -78,30 +78,25 @@ class ProviderRegistry:
         name, _ = _named(request.model)
         if name in _PLAYED:
             return "text"
-        endpoint, _ = self._endpoint(name, request.model)
-        return Admission(name, endpoint, self._settings, self._environ).way(request)
+        return Admission(self._service(name, request.model)).way(request)
 
     async def close(self) -> None:
         """End every connection. The registry may be used again afterwards."""
-        opened = (*self._opened.values(), *self._makers.values())
+        opened: tuple[Adapter | Makers, ...] = (*self._opened.values(), *self._makers.values())
         self._opened, self._makers = {}, {}
-        for each in opened:
-            await each.close()
+        async with AsyncExitStack() as stack:
+            for each in opened:
+                stack.push_async_callback(each.close)
 
-    def _endpoint(self, name: str, model: str) -> tuple[Endpoint, str]:
+    def _service(self, name: str, model: str) -> Service:
         endpoint = self._settings.endpoint(name)
         if endpoint is None:
             known = ", ".join((*self._settings.names(), *_PLAYED))
             raise UnknownModelError(f"There is no provider {name!r} for the model {model!r}. Known providers: {known}.")
-        return endpoint, self._key(name, endpoint)
-
-    def _key(self, name: str, endpoint: Endpoint) -> str:
-        if not endpoint.key_variable:
-            return ""
-        key = self._environ.get(endpoint.key_variable, "").strip()
-        if not key:
+        key = endpoint.key(self._environ)
+        if endpoint.key_variable and not key:
             raise KeyMissingError(name, endpoint.key_variable)
-        return key
+        return Service(name, endpoint, key, self._settings, self._environ)
 
     def _script(self, path: str) -> ScriptedProvider:
         if path not in self._played:

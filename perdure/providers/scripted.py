@@ -171,8 +171,7 @@ class ScriptedProvider:
         if reply.forced is not None and not request.tools:
             reply = reply.forced
         failure = reply.failures[attempt - 1] if attempt <= len(reply.failures) else None
-        yield StartPiece(f"scripted-{number}")
-        pieces = reply.pieces()
+        pieces = (StartPiece(f"scripted-{number}"), *reply.pieces())
         for streamed in range(len(pieces) + 1):
             for pause in reply.pauses:
                 if pause.after == streamed:

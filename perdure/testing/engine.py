@@ -56,7 +56,7 @@ from perdure.contracts.outcomes import (
     Received,
 )
 from perdure.contracts.requests import RunRequest
-from perdure.contracts.state import Call, State
+from perdure.contracts.state import RULES_VERSION, Call, State
 from perdure.providers.scripted import Script, ScriptedProvider
 from perdure.testing.attempts import ModelAttempts
 from perdure.testing.orders import Moment, Planned
@@ -235,7 +235,7 @@ class _Engine:
             )
         except PerdureError as error:
             return AgentRejected(at=self._now, failure=error.failure())
-        return AgentResolved(at=self._now, agent=agent)
+        return AgentResolved(at=self._now, agent=agent, rules_version=RULES_VERSION)
 
     def _call_model(self, state: State, instruction: CallModel) -> None:
         nothing = AssistantMessage(

@@ -13,7 +13,7 @@ from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 from temporalio.client import Client
 from temporalio.service import RPCError, TLSConfig
 
-from perdure.contracts.errors import OperatorError, ServerUnavailableError
+from perdure.contracts.errors import InvalidSettingsError, OperatorError, ServerUnavailableError
 from perdure.worker.converter import data_converter
 from perdure.worker.settings import Settings
 
@@ -23,11 +23,18 @@ STATUS = re.compile(r'Status \{ code: (?P<code>\w+), message: "(?P<message>(?:[^
 
 
 def tls_of(settings: Settings) -> TLSConfig | bool:
-    """What the settings say of TLS: unset means on as soon as there is a key or a certificate."""
+    """What the settings say of TLS: unset means on as soon as there is a key or a certificate.
+
+    Raises InvalidSettingsError for a file that cannot be read.
+    """
     files = (settings.tls_ca, settings.tls_cert, settings.tls_key)
     if settings.tls is False or (settings.tls is None and settings.api_key is None and not any(files)):
         return False
-    authority, certificate, key = (path.read_bytes() if path else None for path in files)
+    try:
+        authority, certificate, key = (path.read_bytes() if path else None for path in files)
+    except OSError as error:
+        why = f"The TLS file {error.filename} cannot be read: {error.strerror}."
+        raise InvalidSettingsError(f"{why} See PERDURE_TLS_CA, PERDURE_TLS_CERT and PERDURE_TLS_KEY.") from error
     return TLSConfig(server_root_ca_cert=authority, client_cert=certificate, client_private_key=key)
 
 
@@ -35,7 +42,7 @@ async def connect(settings: Settings, address: str) -> Client:
     """A client of the server at ``address`` with our data converter; the namespace was seen to exist.
 
     Raises ServerUnavailableError when nothing answers within ``connect_timeout``, OperatorError when the server answers
-    and refuses (namespace, permission).
+    and refuses (namespace, permission), InvalidSettingsError for a TLS file that cannot be read.
     """
     timeout = settings.connect_timeout
     try:

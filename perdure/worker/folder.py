@@ -12,6 +12,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from perdure.activities.replacing import replace_file
 from perdure.contracts.errors import InvalidSettingsError
 from perdure.contracts.record import Record
 
@@ -72,10 +73,8 @@ class DataFolder:
             return None
 
     def write_whereabouts(self, where: Whereabouts) -> None:
-        """Say where our server is going to be: readers see the old file or the new one, never half of one."""
-        draft = self.path / f"server.json.{os.getpid()}"
-        draft.write_text(where.model_dump_json(), encoding="utf-8")
-        draft.replace(self.whereabouts)
+        """Say where our server is going to be."""
+        replace_file(self.whereabouts, where.model_dump_json().encode())
 
     def last_words(self) -> str:
         """The last line of the server's log."""

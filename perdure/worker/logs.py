@@ -18,14 +18,15 @@ import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 from temporalio.runtime import LogForwardingConfig, LoggingConfig, Runtime, TelemetryConfig, TelemetryFilter
 
+from perdure.activities.redaction import HIDDEN, KnownSecrets
 from perdure.worker.settings import Settings
 
-HIDDEN = "[hidden]"
 SHORTEST = 8
 """Characters of a secret at least: a shorter one would hide words of the language."""
 
 SECRET_NAME = re.compile(
-    r"(^|[_-])(api[_-]?key|key|token|secret|password|passwd|authorization|credentials?|cookie)$", re.IGNORECASE
+    r"((^|[_-])(key|pass|pat|authorization|credentials?|cookie)|apikey|token|secret|password|passwd|passphrase)$",
+    re.IGNORECASE,
 )
 SECRET_TEXT = re.compile(
     r"(?i:\b(?:bearer|basic)\s+)[\w.~+/=-]{8,}|\b(?:sk|pk|rk|gsk|xai|ghp|gho|AKIA|AIza)[-_]?[\w-]{16,}"
@@ -50,17 +51,14 @@ class Redaction:
     """A structlog processor that hides secrets in a line, however deep they are."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        longest_first = sorted(secrets, key=len, reverse=True)
-        self._known = re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
+        self._known = KnownSecrets(secrets)
 
     def __call__(self, logger: WrappedLogger, method: str, line: EventDict) -> EventDict:
         return {self.text(str(name)): self._field(str(name), value) for name, value in line.items()}
 
     def text(self, text: str) -> str:
         """``text`` without secrets."""
-        if self._known is not None:
-            text = self._known.sub(HIDDEN, text)
-        return SECRET_TEXT.sub(HIDDEN, text)
+        return SECRET_TEXT.sub(HIDDEN, self._known.text(text))
 
     def _field(self, name: str, value: Any) -> Any:
         hidden = SECRET_NAME.search(name) and not isinstance(value, bool | int | float | None)

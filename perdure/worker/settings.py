@@ -18,10 +18,11 @@ from pydantic import AfterValidator, BeforeValidator, ByteSize, DirectoryPath, F
 from perdure.activities.hooks import HOOK_TIMEOUT
 from perdure.agents.policies import read_policy
 from perdure.contracts.activities import Patience
-from perdure.contracts.agent import DEFAULT_IDLE_TIMEOUT, Limits, Purpose, ToolPolicy
+from perdure.contracts.agent import Limits, Purpose, ToolPolicy
 from perdure.contracts.durations import Duration
 from perdure.contracts.names import DEFAULT_TASK_QUEUE
 from perdure.contracts.record import FileRecord
+from perdure.contracts.requests import DEFAULT_IDLE_TIMEOUT
 from perdure.providers.catalogue import Endpoint, ProviderSettings, check_words
 from perdure.providers.own_prices import Price
 

@@ -23,13 +23,14 @@ from perdure.contracts.names import AUTHORIZE, CALL_MODEL, NOTIFY, RECALL, REMEM
 from perdure.contracts.outcomes import AnyOutcome, CallsSettled
 from perdure.contracts.state import Call, State
 from perdure.contracts.tools import ToolSpec
-from perdure.workflows import given as outcomes
-from perdure.workflows.given import Lost, checked, unreadable
+from perdure.workflows.given import Lost, checked, result_of, unreadable
 
 LOCAL_DEADLINE = timedelta(seconds=10)
 """Of local activities: updates and queries of the run wait for them, so they do short work only."""
 
 NOTIFY_DEADLINE = timedelta(seconds=30)
+NOTIFY_ATTEMPTS = 25
+"""With the back-off of activities about ten minutes: a receiver is restarted, or put in order, in less."""
 
 
 async def resolve_agent(state: State) -> ResolvedAgent | Lost:
@@ -141,7 +142,7 @@ def call_tool(state: State, call: Call, spec: ToolSpec, patience: Patience) -> A
 async def tool_outcome(call: Call, handle: ActivityHandle[RawValue]) -> AnyOutcome:
     """The one result of a call."""
     given = await awaited(handle, Any)
-    return CallsSettled(at=workflow.now(), results=(outcomes.result_of(call.part, given),))
+    return CallsSettled(at=workflow.now(), results=(result_of(call.part, given),))
 
 
 async def notify(notification: Notification) -> None:
@@ -152,7 +153,7 @@ async def notify(notification: Notification) -> None:
         activity_id=f"notify {notification.key.partition('/')[2]}",
         result_type=RawValue,
         start_to_close_timeout=NOTIFY_DEADLINE,
-        retry_policy=RetryPolicy(maximum_attempts=5),
+        retry_policy=RetryPolicy(maximum_attempts=NOTIFY_ATTEMPTS),
         summary=f"{notification.stage}: {notification.key.split('/')[-2]}",
     )
     await awaited(handle, Any)

@@ -50,7 +50,7 @@ def agent_outcome(given: ResolvedAgent | Lost, at: datetime) -> AgentResolved | 
     """What became of the agent."""
     if isinstance(given, Lost):
         return AgentRejected(at=at, failure=failure_of(given.cause))
-    return AgentResolved(at=at, agent=given.agent)
+    return AgentResolved(at=at, agent=given.agent, rules_version=given.rules_version)
 
 
 def model_outcome(
@@ -105,13 +105,17 @@ def _partial(message_id: str, model: str, live: LiveText | None) -> AssistantMes
 
 
 def verdicts_of(call_ids: tuple[str, ...], humans: Humans, given: Judgement | Lost) -> tuple[CallVerdict, ...]:
-    """One verdict for each call. A call that was not judged is not allowed: a human is asked, or it is denied."""
+    """One verdict for each call. A call that was not judged is not allowed: a human is asked, or it is denied.
+
+    The ask is firm: no deadline may approve what nobody has looked at, and no approval of it be remembered.
+    """
     why = failure_of(given.cause).message if isinstance(given, Lost) else "it gave no verdict"
     judged = {} if isinstance(given, Lost) else {verdict.call_id: verdict for verdict in given.verdicts}
     unjudged = Verdict(
         decision="ask" if humans == "available" else "deny",
         rule="error",
         reason=bounded(f"Authority could not judge this call: {why}"),
+        firm=True,
     )
     return tuple(judged.get(call_id) or CallVerdict(call_id=call_id, verdict=unjudged) for call_id in call_ids)
 

@@ -82,18 +82,15 @@ class GrantBook:
     async def grant(self, *args: Any) -> None:
         """Write a `Grant` into the book.
 
-        The same grant twice is one, and one that was revoked stays so. Run ids are used again, and grant ids with them:
-        a grant is told from an earlier one of its id by when it was given.
+        The same grant twice is one, and one that was revoked stays so.
         """
         try:
             grant = _read_grant(args)
         except InvalidInputError as error:
             workflow.logger.warning("A grant was ignored", extra={"reason": str(error)})
             return
-        revoked_at = self._revoked.get(grant.grant_id)
-        late = revoked_at is not None and grant.granted_at <= revoked_at
-        known = any((held.grant_id, held.granted_at) == (grant.grant_id, grant.granted_at) for held in self._grants)
-        if not late and not known:
+        known = any(held.grant_id == grant.grant_id for held in self._grants)
+        if not known and grant.grant_id not in self._revoked:
             self._grants.append(grant)
             self._make_room()
             self._show()

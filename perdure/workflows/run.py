@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -17,7 +17,7 @@ from perdure.brain.receipt import receipt_for
 from perdure.brain.refuse import refusal
 from perdure.brain.views import open_requests, output, summary, transcript_page
 from perdure.contracts.approvals import OpenRequests
-from perdure.contracts.errors import InvalidInputError, bounded
+from perdure.contracts.errors import InvalidInputError, PerdureError, bounded
 from perdure.contracts.failures import Failure
 from perdure.contracts.names import (
     AGENT_RUN,
@@ -277,6 +277,6 @@ def _run_failure(state: State) -> ApplicationError:
 
 
 def _as_failure(error: Exception) -> ApplicationError:
-    kind: Callable[[], Failure] | None = getattr(error, "failure", None)
-    failure = kind() if kind else Failure(kind="internal", message=bounded(f"{type(error).__name__}: {error}"))
+    unknown = Failure(kind="internal", message=bounded(f"{type(error).__name__}: {error}"))
+    failure = error.failure() if isinstance(error, PerdureError) else unknown
     return ApplicationError(failure.message, failure, type=failure.kind, non_retryable=True)

@@ -8,7 +8,7 @@ import pytest
 from pydantic import JsonValue
 from temporalio.testing import ActivityEnvironment
 
-from perdure.activities.authorize import AuthorizeActivity, DiskLinks
+from perdure.activities.authorize import AuthorizeActivity
 from perdure.activities.resolvers import PolicyContext, Resolvers
 from perdure.contracts.activities import JudgeRequest, ProposedCall
 from perdure.contracts.agent import ToolPolicy
@@ -111,6 +111,21 @@ async def test_a_link_with_a_harmless_name_is_judged_as_what_it_leads_to(tmp_pat
         assert (verdict.verdict.decision, verdict.verdict.rule) == ("ask", "safety:credentials"), call
 
 
+async def test_a_search_is_judged_by_the_files_with_credentials_that_are_there(tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    work.mkdir()
+    asked = request(work, ("run", {"command": "grep -r KEY ."}), ("run", {"command": "cat *"}))
+    judging = AuthorizeActivity(home=tmp_path / "home").authorize
+    asked = asked.model_copy(update={"mode": "auto"})
+    free = await ActivityEnvironment().run(judging, asked)
+    assert [verdict.verdict.decision for verdict in free.verdicts] == ["allow", "allow"]
+    (work / ".env").touch()
+    searched, globbed = (await ActivityEnvironment().run(judging, asked)).verdicts
+    assert (searched.verdict.rule, searched.verdict.firm) == ("safety:credentials", True)
+    assert searched.verdict.reason.endswith("/.env.")
+    assert globbed.verdict.decision == "allow"
+
+
 async def test_our_own_files_are_guarded_in_every_mode(tmp_path: Path) -> None:
     work = tmp_path / "work"
     (work / "agents").mkdir(parents=True)
@@ -119,13 +134,6 @@ async def test_our_own_files_are_guarded_in_every_mode(tmp_path: Path) -> None:
     asked = asked.model_copy(update={"mode": "auto"})
     judgement = await ActivityEnvironment().run(activity.authorize, asked)
     assert [verdict.verdict.rule for verdict in judgement.verdicts] == ["safety:control-files"] * 2
-
-
-def test_what_cannot_be_looked_at_holds_no_links(tmp_path: Path) -> None:
-    links = DiskLinks()
-    for path in (str(tmp_path / "nowhere"), "a\0b", "x" * 10_000, "\ud800"):
-        assert links.target(path) is None
-        assert links.links_in(path) == {}
 
 
 def granted(level: str, subject: str, **fields: Any) -> Grant:

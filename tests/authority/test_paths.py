@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from perdure.authority.capabilities import Capability, ReadPath
 from perdure.authority.commands import analyse_command, judge_command, judge_paths
-from perdure.authority.paths import MachineFacts, analyse_paths, expanded_home, is_below, paths_of, resolved, with_links
+from perdure.authority.paths import MachineFacts, analyse_paths, expanded_home, is_below, paths_of, resolved, with_disk
 from perdure.authority.patterns import STAR, TREE, UNKNOWN
 from tests.authority.corpus.lines import FACTS
 
 
 @dataclass
 class Links:
-    """A disk that has only links."""
+    """A disk that has only links, and a file with credentials in every folder of which more than the names is read."""
 
     links: Mapping[str, str]
     asked: list[str] = field(default_factory=list)
@@ -29,6 +29,9 @@ class Links:
 
     def links_in(self, folder: str) -> Mapping[str, str]:
         return {path: text for path, text in self.links.items() if path.rpartition("/")[0] == folder.rstrip("/")}
+
+    def credentials_below(self, folder: str, depth: int) -> list[str]:
+        return [f"{folder}/.env"] if depth > 1 else []
 
 
 def linked(**links: str) -> MachineFacts:
@@ -105,7 +108,7 @@ def test_a_link_out_of_the_workspace_leads_out_of_it() -> None:
 def test_links_are_looked_up_on_the_way_of_every_path_that_a_command_names() -> None:
     disk = Links({"/home/u/work/a": "b", "/home/u/work/b": "/etc", "/home/u/work/c": "/x"})
 
-    facts = with_links(lambda known: analyse_command("cat a/shadow", known).capabilities, FACTS, disk)
+    facts = with_disk(lambda known: analyse_command("cat a/shadow", known).capabilities, FACTS, disk)
 
     assert facts.links == {"/home/u/work/a": "b", "/home/u/work/b": "/etc"}
     assert judge_command("cat a/shadow", facts).rule == "safety:credentials"
@@ -114,7 +117,7 @@ def test_links_are_looked_up_on_the_way_of_every_path_that_a_command_names() -> 
 def test_links_that_a_glob_may_meet_are_looked_up() -> None:
     disk = Links({"/home/u/work/secret": "/etc/shadow"})
 
-    facts = with_links(lambda known: analyse_command("cat s*", known).capabilities, FACTS, disk)
+    facts = with_disk(lambda known: analyse_command("cat s*", known).capabilities, FACTS, disk)
 
     assert judge_command("cat s*", facts).rule == "safety:credentials"
 
@@ -127,9 +130,18 @@ def test_the_look_up_of_endless_links_ends() -> None:
     def analysis(known: MachineFacts) -> tuple[Capability, ...]:
         return analyse_paths("read", ["a"], known)
 
-    facts = with_links(analysis, FACTS, Endless({}))
+    facts = with_disk(analysis, FACTS, Endless({}))
 
     assert judge_paths("read", ["a"], facts).decision == "ask"
+
+
+def test_files_with_credentials_are_looked_up_where_a_folder_is_searched_behind_its_links_too() -> None:
+    disk = Links({"/home/u/work/a": "/srv/b"})
+
+    def searching(known: MachineFacts) -> tuple[Capability, ...]:
+        return analyse_command("grep -r x a; cat c/*", known).capabilities
+
+    assert with_disk(searching, FACTS, disk).credentials == ("/srv/b/.env",)
 
 
 def test_only_absolute_paths_are_worth_a_look() -> None:

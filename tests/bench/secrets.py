@@ -6,12 +6,13 @@ import os
 import random
 import subprocess
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
+from perdure.activities.disk import LocalDisk
 from perdure.authority.capabilities import Capability
 from perdure.authority.commands import analyse_command, judge_command
-from perdure.authority.paths import MachineFacts, with_links
+from perdure.authority.paths import MachineFacts, with_disk
 
 SECRET = "the secret"
 _PIECES = (
@@ -34,25 +35,11 @@ _COMMANDS = (
     "cat a {}",
     "awk 1 {}", "while read -r z; do echo $z; done < {}", "find . -name {} -exec cat {} +", "xargs cat <<< {}",
     "tac {}",
+    "grep -rh . {}", "find {} -type f -exec cat {} +", "find {} -type f -print0 | xargs -0 cat", "rg --hidden . {}",
+    "grep -rh --include=* . {}", "grep -rh --exclude=.env . {}", "cat {}*", "cat {}/*", "head {}*/*", "diff -r sub {}",
+    'for z in {}*; do cat "$z"; done',
     "cut -c1-9 {}", 'mapfile -t z < {}; echo "${{z[@]}}"', "diff a {}", "nl {}",
 )  # fmt: skip
-
-
-class Links:
-    """The links of the disk."""
-
-    def target(self, path: str) -> str | None:
-        try:
-            return os.readlink(path)
-        except (OSError, ValueError):
-            return None
-
-    def links_in(self, folder: str) -> Mapping[str, str]:
-        try:
-            with os.scandir(folder) as entries:
-                return {entry.path: os.readlink(entry.path) for entry in entries if entry.is_symlink()}
-        except (OSError, ValueError):
-            return {}
 
 
 def command(source: random.Random) -> str:
@@ -73,7 +60,7 @@ def secrets(count: int, seed: int) -> str:
         plain = MachineFacts(home=os.path.realpath(home), workspace=os.path.realpath(workspace))
         for _ in range(count):
             text = command(source)
-            facts = with_links(_capabilities_of(text), plain, Links())
+            facts = with_disk(_capabilities_of(text), plain, LocalDisk())
             if judge_command(text, facts).decision == "allow":
                 ran += 1
                 if SECRET in _shown(text, workspace, home):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import mimetypes
 import os
-import secrets
 import stat
 from pathlib import Path
 from typing import Annotated, BinaryIO
@@ -13,11 +12,10 @@ from pydantic import Field
 
 from perdure.activities.builtin.workspace import place_in, saying
 from perdure.activities.declaration import tool
+from perdure.activities.replacing import replace_file
+from perdure.activities.results import SHOWN_BYTES
 from perdure.contracts.errors import ToolError
 from perdure.contracts.tools import CallContext
-
-MOST_BYTES = 48 * 1024
-"""Bytes of a file that one call shows at most: what was left out must still fit into the result."""
 
 SNIFFED_BYTES = 8 * 1024
 UTF8_MARK = b"\xef\xbb\xbf"
@@ -70,7 +68,9 @@ def write_file(path: str, content: str, context: CallContext) -> str:
             place.parent.mkdir(parents=True, exist_ok=True)
         except (FileExistsError, NotADirectoryError):
             raise ToolError(f"Cannot write {path}: one of its folders is a file.") from None
-        _replace(place, data)
+        if before is not None and not os.access(place, os.W_OK):
+            raise ToolError(f"{place.name} is write-protected.")
+        replace_file(place, data)
     return f"Wrote {_bytes(len(data))} to {path} ({'new file' if before is None else f'replaced {_bytes(before)}'})."
 
 
@@ -93,7 +93,7 @@ def _lines(file: BinaryIO, path: str, offset: int, limit: int) -> str:
         if not _next_line(file):
             raise ToolError(f"{path} has {number - 1} lines: offset {offset} is past its end.")
     shown: list[bytes] = []
-    room = MOST_BYTES
+    room = SHOWN_BYTES
     while len(shown) < limit and (line := file.readline(room + 1)):
         if len(line) > room:
             break
@@ -107,36 +107,17 @@ def _lines(file: BinaryIO, path: str, offset: int, limit: int) -> str:
         return text + _left_out(offset, len(shown)) * rest
     if shown:
         return b"".join(shown).decode(errors="replace") + _left_out(offset, len(shown))
-    cut = line[:MOST_BYTES].decode(errors="ignore")
-    return f"{cut}\n[Line {offset} is cut after {MOST_BYTES:,} bytes. The next line is at offset={offset + 1}.]"
+    cut = line[:SHOWN_BYTES].decode(errors="ignore")
+    return f"{cut}\n[Line {offset} is cut after {SHOWN_BYTES:,} bytes. The next line is at offset={offset + 1}.]"
 
 
 def _next_line(file: BinaryIO) -> bool:
     # A line may be longer than memory, so it is passed over in pieces.
-    piece = line = file.readline(MOST_BYTES)
+    piece = line = file.readline(SHOWN_BYTES)
     while piece and not piece.endswith(b"\n"):
-        piece = file.readline(MOST_BYTES)
+        piece = file.readline(SHOWN_BYTES)
     return bool(line)
 
 
 def _left_out(offset: int, count: int) -> str:
     return f"\n[Lines {offset} to {offset + count - 1} are shown and more follow: go on with offset={offset + count}.]"
-
-
-def _replace(place: Path, data: bytes) -> None:
-    # Renamed into place, so that a reader, or a worker that dies here, never sees half a file.
-    if place.exists() and not os.access(place, os.W_OK):
-        raise ToolError(f"{place.name} is write-protected.")
-    new = place.parent / f".perdure-{secrets.token_hex(8)}.tmp"
-    handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-    try:
-        with open(handle, "wb") as file:
-            if place.exists():
-                os.fchmod(file.fileno(), stat.S_IMODE(place.stat().st_mode))
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        new.replace(place)
-    except BaseException:
-        new.unlink(missing_ok=True)
-        raise

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from perdure.activities.builtin.workspace import place_in, saying
 from perdure.activities.declaration import tool
+from perdure.activities.results import SHOWN_BYTES
 from perdure.contracts.errors import ToolError
 from perdure.contracts.tools import CallContext
 
 MOST_ENTRIES = 500
-MOST_BYTES = 48 * 1024
 
 
 @tool(effect="read", idempotent=True, path_arguments=("path",))
@@ -28,7 +28,7 @@ def list_dir(context: CallContext, path: str = ".") -> str:
         with os.scandir(place) as found:
             entries = sorted(found, key=lambda entry: entry.name)
     lines: list[str] = []
-    room = MOST_BYTES
+    room = SHOWN_BYTES
     for entry in entries[:MOST_ENTRIES]:
         line = _line(entry)
         room -= len(line.encode(errors="replace")) + 1

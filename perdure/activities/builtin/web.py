@@ -11,12 +11,11 @@ import httpx
 from perdure.activities.builtin.addresses import GuardedTransport, Resolver, resolve
 from perdure.activities.builtin.pages import page_text
 from perdure.activities.declaration import tool
-from perdure.activities.results import cut_text
+from perdure.activities.results import SHOWN_BYTES, cut_text
 from perdure.activities.threads import in_thread
 from perdure.contracts.errors import ToolError
 from perdure.contracts.tools import ToolOutput
 
-MOST_SHOWN_BYTES = 48 * 1024
 TEXTUAL = ("text/", "application/json", "application/xml", "application/javascript", "application/yaml")
 TEXTUAL_ENDINGS = ("+json", "+xml")
 HTML = ("text/html", "application/xhtml+xml")
@@ -77,7 +76,7 @@ class Web:
         if not whole:
             first += f"\n[Only the first {self.most_bytes:,} bytes were fetched.]"
         return ToolOutput(
-            status="ok" if response.is_success else "error", text=f"{first}\n\n{cut_text(text, MOST_SHOWN_BYTES)}"
+            status="ok" if response.is_success else "error", text=f"{first}\n\n{cut_text(text, SHOWN_BYTES)}"
         )
 
 

@@ -20,7 +20,6 @@ from perdure.authority.paths import MachineFacts
 class CommandAnalysis:
     """What a command would do. ``problem`` says why it could not be read in full, empty when it could."""
 
-    text: str
     capabilities: tuple[Capability, ...]
     problem: str = ""
     tree: Tree | None = None
@@ -55,4 +54,4 @@ def analyse_command(text: str, facts: MachineFacts) -> CommandAnalysis:
     except RecursionError:
         problem = "nested too deeply"
         recorder.unknown("limit", problem)
-    return CommandAnalysis(text, tuple(recorder.found), problem, tree)
+    return CommandAnalysis(tuple(recorder.found), problem, tree)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 
 from perdure.authority.commands.options import table
@@ -49,10 +50,11 @@ def _tar(call: Invocation, shell: Shell) -> None:
         else:
             recorder.read(archive, "tar", scope)
     if changes:
-        for operand in line.operands:
-            recorder.read(operand, "tar", scope, "tree")
+        folders = (".", *line.values("-C", "--directory"))
+        for place in (posixpath.join(folder, operand) for folder in folders for operand in line.operands):
+            recorder.read(place, "tar", scope, "tree")
             if line.has("--remove-files"):
-                recorder.write(operand, "tar", scope, "delete", recursive=True)
+                recorder.write(place, "tar", scope, "delete", recursive=True)
     if extracts and not line.has("-O", "--to-stdout"):
         for folder in line.values("-C", "--directory") or (".",):
             recorder.write(folder, "tar", scope, recursive=True)

@@ -11,9 +11,8 @@ from collections.abc import Iterable
 
 from tree_sitter import Node
 
-from perdure.authority.capabilities import Unknown
 from perdure.authority.commands.grammar import Tree
-from perdure.authority.commands.words import Words
+from perdure.authority.commands.words import Note, Scope, Words
 from perdure.authority.patterns import SPLIT, is_literal
 
 _NAME = re.compile(r"[A-Za-z_]\w*\Z")
@@ -39,15 +38,15 @@ _NUMERIC_TESTS = frozenset(("-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v", "-R"
 _EXTENDED_ARITHMETIC = frozenset(("<<=", "<=", ">=", "++", "--", "+=", "-="))
 
 
-def is_dangerous(name: str) -> bool:
+def _is_dangerous(name: str) -> bool:
     """Whether a variable changes what programs are found, what they load, or how the shell reads its words."""
     return bool(_DANGEROUS.match(name))
 
 
-def check_name(name: str, words: Words) -> None:
-    """Note the assignment of a dangerous variable."""
-    if is_dangerous(name):
-        words.note(Unknown("environment", f"the variable {name} changes what programs do"))
+def check_name(name: str, note: Note) -> None:
+    """Note the assignment of a variable that is dangerous, or whose name only the run will know."""
+    if _is_dangerous(name) or not is_literal(name):
+        note("environment", f"the variable {name} changes what programs do")
 
 
 def assign(node: Node, words: Words, *, certain: bool) -> None:
@@ -57,14 +56,14 @@ def assign(node: Node, words: Words, *, certain: bool) -> None:
             assign(child, words, certain=certain)
         return
     name, values, plain = _parts(node, words)
-    check_name(name, words)
+    check_name(name, words.note)
     words.scope.values[name] = values if certain and plain and len(values) == 1 and SPLIT not in values[0] else None
 
 
 def prefix(node: Node, words: Words) -> None:
     """An assignment in front of a command: it holds for that command alone."""
     name, _, _ = _parts(node, words)
-    check_name(name, words)
+    check_name(name, words.note)
     words.scope.values[name] = None
 
 
@@ -74,7 +73,7 @@ def _parts(node: Node, words: Words) -> tuple[str, tuple[str, ...], bool]:
     if target.type == "subscript":
         index = [words.tree.text(child) for child in target.named_children[1:]]
         if not all(text.isdigit() for text in index):
-            words.note(Unknown("value", "a computed array index"))
+            words.note("value", "a computed array index")
         _substitutions(target, words)
         target = target.named_children[0]
     values = tuple(text for child in value for text in words.of(child)) or ("",)
@@ -93,7 +92,7 @@ def declare(node: Node, words: Words) -> None:
     """``export``, ``declare``, ``local``, ``readonly``, ``typeset``, ``unset``."""
     keyword = node.children[0].type
     if not node.named_children and keyword != "unset":
-        words.note(Unknown("value", f"'{keyword}' prints every variable"))
+        words.note("value", f"'{keyword}' prints every variable")
     for child in node.named_children:
         if child.type == "variable_assignment":
             assign(child, words, certain=False)
@@ -105,18 +104,18 @@ def declare(node: Node, words: Words) -> None:
 def _declared(text: str, keyword: str, words: Words) -> None:
     if text.startswith("-"):
         if set(text[1:]) - set("xrglap" if keyword not in ("unset", "unsetenv") else "vf"):
-            words.note(Unknown("value", f"'{keyword} {text}' gives names another meaning"))
+            words.note("value", f"'{keyword} {text}' gives names another meaning")
         if "p" in text and keyword != "unset":
-            words.note(Unknown("value", f"'{keyword} {text}' prints every variable"))
+            words.note("value", f"'{keyword} {text}' prints every variable")
     elif _NAME.match(text):
-        check_name(text, words)
+        check_name(text, words.note)
         if keyword != "export":
             words.scope.values[text] = None
     elif found := _SET.match(text):
-        check_name(found[1], words)
+        check_name(found[1], words.note)
         words.scope.values[found[1]] = None
     else:
-        words.note(Unknown("value", f"'{keyword}' with a computed name"))
+        words.note("value", f"'{keyword}' with a computed name")
 
 
 def conditional(node: Node, words: Words) -> None:
@@ -126,16 +125,16 @@ def conditional(node: Node, words: Words) -> None:
         texts = [text for operand in operands for text in words.of(operand)]
         numeric = operator in _NUMERIC_TESTS and (extended or operator in ("-v", "-R"))
         if numeric and not all(is_literal(text) and re.fullmatch(r"-?\d+|[A-Za-z_]\w*", text) for text in texts):
-            words.note(Unknown("value", f"the test '{operator}' on a value that is not in the text"))
+            words.note("value", f"the test '{operator}' on a value that is not in the text")
         if not extended:
-            check_test(texts, words)
+            check_test(texts, words.scope, words.note)
 
 
-def check_test(texts: Iterable[str], words: Words) -> None:
+def check_test(texts: Iterable[str], scope: Scope, note: Note) -> None:
     """Note a plain test whose words, split at run time, could turn into an operator that evaluates text."""
-    run_time = any(values is None for values in words.scope.values.values())
+    run_time = any(values is None for values in scope.values.values())
     if run_time and any(SPLIT in text for text in texts):
-        words.note(Unknown("value", "an unquoted value in a test"))
+        note("value", "an unquoted value in a test")
 
 
 def _tests(node: Node, tree: Tree) -> Iterable[tuple[str, list[Node]]]:

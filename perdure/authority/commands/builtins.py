@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 
-from perdure.authority.commands.assignments import is_dangerous
+from perdure.authority.commands.assignments import check_name, check_test
 from perdure.authority.commands.options import table, take_apart
 from perdure.authority.commands.recorder import NO_STDIN, Handler, Invocation, Shell
 from perdure.authority.commands.words import Scope
@@ -61,11 +61,9 @@ def _source(call: Invocation, shell: Shell) -> None:
 
 def _trap(call: Invocation, shell: Shell) -> None:
     line = take_apart(call.words, _TRAP)
-    if line.given or not line.operands or line.operands[0] in ("-", ""):
-        shell.recorder.executes_freely(call)
-        return
     shell.recorder.executes_freely(call)
-    shell.evaluate(line.operands[0], NO_STDIN, Scope((UNKNOWN,)))
+    if not line.given and line.operands and line.operands[0] not in ("-", ""):
+        shell.evaluate(line.operands[0], NO_STDIN, Scope((UNKNOWN,)))
 
 
 def _read(call: Invocation, shell: Shell) -> None:
@@ -78,8 +76,7 @@ def _read(call: Invocation, shell: Shell) -> None:
 def _assign_names(names: tuple[str, ...], call: Invocation, shell: Shell) -> None:
     for name in names:
         if _NAME.match(name):
-            if is_dangerous(name):
-                shell.recorder.unknown("environment", f"the variable {name} changes what programs do")
+            check_name(name, shell.recorder.unknown)
             shell.scope.values[name] = None
         else:
             shell.recorder.unknown("value", f"'{call.program}' with a computed name")
@@ -97,8 +94,7 @@ def _test(call: Invocation, shell: Shell) -> None:
         following = call.words[position + 1] if position + 1 < len(call.words) else ""
         if word in ("-v", "-R") and not _NAME.match(following):
             shell.recorder.unknown("value", f"the test '{word}' on a value that is not in the text")
-    if any(values is None for values in shell.scope.values.values()) and any(SPLIT in word for word in call.words):
-        shell.recorder.unknown("value", "an unquoted value in a test")
+    check_test(call.words, shell.scope, shell.recorder.unknown)
     shell.recorder.executes_freely(call)
 
 

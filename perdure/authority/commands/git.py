@@ -9,7 +9,7 @@ import re
 from itertools import pairwise
 
 from perdure.authority.commands.builtins import moved
-from perdure.authority.commands.options import table, take_apart
+from perdure.authority.commands.options import table
 from perdure.authority.commands.recorder import UNKNOWN_STDIN, Invocation, Recorder, Shell
 from perdure.authority.commands.words import Scope
 from perdure.authority.patterns import SPLIT, UNKNOWN, is_literal
@@ -64,7 +64,7 @@ _LISTS: dict[str, re.Pattern[str]] = {
                          r"|no-contains"
                          r"|sort|format|points-at|column|no-column|color|no-color|ignore-case|omit-empty)(?:=.*)?\Z"),
     "tag": re.compile(r"-l\Z|-n\d*\Z|--(?:list|sort|format|contains|no-contains|merged|no-merged|points-at)(?:=.*)?\Z"),
-    "remote": re.compile(r"-v\Z|--verbose\Z|get-url\Z"),
+    "remote": re.compile(r"get-url\Z"),
     "stash": re.compile(r"list\Z|show\Z"),
     "worktree": re.compile(r"list\Z"),
     "submodule": re.compile(r"status\Z"),
@@ -124,7 +124,7 @@ _CHANGES = frozenset(
 _RISKY = re.compile(
     r"--(?:ext-diff|textconv|filters|open-files|exec|upload|receive|config|templ|extcmd|tool|remote|contents"
     r"|ignore-revs"
-    r"|exclude-from|pathspec-from|orderfile|no-index|show-sig)|-\w*O|--outpu"
+    r"|exclude-from|pathspec-from|orderfile|no-index|untr|no-exc|show-sig)|-\w*O|--outpu"
 )
 _CODE = re.compile(r"--(?:ext-d|textc|filt|open-f|exec|upl|rece|conf|templ|extc|tool|gui|run|editor)")
 _RUNS_COMMAND = {
@@ -142,9 +142,7 @@ _WRITES = re.compile(r"--output(?:-directory)?(?:=(.*))?\Z|--out[a-z-]*=(.*)\Z|-
 def git(call: Invocation, shell: Shell) -> None:
     """What one git command line does."""
     recorder, scope = shell.recorder, shell.scope
-    line = take_apart(call.words, _GLOBAL, stop_at_operand=True)
-    before = Invocation("git", call.words[: len(call.words) - len(line.operands)])
-    recorder.take_apart(before, _GLOBAL, scope)
+    line = recorder.take_apart(call, _GLOBAL, scope, stop_at_operand=True)
     free = not line.strange and not any(given.option.meaning in ("risk", "code") for given in line.given)
     if line.has("--git-dir", "--work-tree"):
         recorder.unknown("code", "git with the configuration of another place")
@@ -208,7 +206,7 @@ def _unclear(word: str) -> bool:
 
 def _only_lists(name: str, words: tuple[str, ...]) -> bool:
     pattern = _LISTS[name]
-    if not words:
+    if not words or (name == "remote" and words in (("-v",), ("--verbose",))):
         return name in ("branch", "tag", "remote", "reflog", "worktree", "submodule", "notes")
     if any(_unclear(word) for word in words):
         return False

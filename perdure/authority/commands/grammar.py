@@ -120,7 +120,7 @@ def _check(node: Node, source: bytes, depth: int) -> None:
         return
     match node.type:
         case "string":
-            _check_text_between(node, source, _QUOTED, ("string_content", '"'))
+            _check_quoted(node, source)
         case "heredoc_redirect":
             _check_heredoc(node, source)
         case "heredoc_body":
@@ -188,27 +188,26 @@ def _check_leaf(node: Node, source: bytes) -> None:
                 raise UnparsableError("a substitution in an unexpected place")
 
 
-def _check_text_between(node: Node, source: bytes, pattern: re.Pattern[bytes], plain: tuple[str, ...]) -> None:
+def _check_quoted(node: Node, source: bytes) -> None:
     """Check what stands between the expansions of a quoted text: nothing in it may still be one."""
-    for start, end in literal_spans(node, source, plain):
-        if not pattern.match(source[start:end]):
+    for start, end in literal_spans(node):
+        if not _QUOTED.match(source[start:end]):
             raise UnparsableError("an expansion that the grammar did not see")
     if source[node.start_byte : node.start_byte + 1] != b'"' or source[node.end_byte - 1 : node.end_byte] != b'"':
         raise UnparsableError("double quotes that do not match")
 
 
-def literal_spans(node: Node, source: bytes, plain: tuple[str, ...]) -> tuple[tuple[int, int], ...]:
-    """The byte spans of a quoted node that no expansion covers, quotes excluded, in order."""
-    spans, position, end = [], node.start_byte, node.end_byte
-    if node.type == "string":
-        position, end = position + 1, end - 1
-    for child in node.children:
-        if child.type in plain:
-            continue
-        spans.append((position, child.start_byte))
-        position = child.end_byte
-    spans.append((position, end))
-    return tuple(spans)
+def expansions_in(node: Node) -> list[Node]:
+    """What stands between double quotes and is no plain text."""
+    return [child for child in node.children if child.type not in ("string_content", '"')]
+
+
+def literal_spans(node: Node) -> tuple[tuple[int, int], ...]:
+    """The byte spans between double quotes that no expansion covers, in order: one more than there are expansions."""
+    expansions = expansions_in(node)
+    starts = [node.start_byte + 1, *(child.end_byte for child in expansions)]
+    ends = [*(child.start_byte for child in expansions), node.end_byte - 1]
+    return tuple(zip(starts, ends, strict=True))
 
 
 def _check_heredoc(node: Node, source: bytes) -> None:

@@ -42,25 +42,20 @@ _ALIASES = {
     "jruby": "ruby",
     "lldb": "gdb",
 }
-_VERSIONED = re.compile(r"(python|pypy|perl|ruby|php|lua|node)\d[\d.]*\Z")
+_VERSIONED = re.compile(r"\A(python|pypy|perl|ruby|php|lua|node)\d[\d.]*\Z")
 _VERSION = (("--version",), ("-V",), ("-v",), ("--help",), ("version",))
 _TAKES_SUBCOMMAND = frozenset(("bun", "deno", "tsx"))
 
 
-def interpreter(program: str) -> str | None:
-    """The language of an interpreter, or None for any other program."""
-    if program in _CODE_OPTIONS:
-        return program
-    if program in _ALIASES:
-        return _ALIASES[program]
-    if found := _VERSIONED.match(program):
-        return _ALIASES.get(found[1], found[1])
-    return None
+def unversioned(program: str) -> str:
+    """The name of an interpreter without the version at its end, ``python`` for ``python3.11``; any other as it is."""
+    return _VERSIONED.sub(r"\1", program)
 
 
-def runs_code(call: Invocation, shell: Shell) -> None:
+def _runs_code(call: Invocation, shell: Shell) -> None:
     """Interpreters of languages that are not analysed. A script in a file is like any other program: it asks."""
-    language = interpreter(call.program) or ""
+    name = unversioned(call.program)
+    language = _ALIASES.get(name, name)
     recorder = shell.recorder
     if call.words in _VERSION and (call.words != ("-v",) or language == "node"):
         recorder.executes_freely(call)
@@ -126,5 +121,5 @@ _SHELLS = (
 
 INTERPRETERS: dict[str, Handler] = {
     **dict.fromkeys((*_SHELLS, "xonsh", "elvish"), _shell),
-    **dict.fromkeys((*_CODE_OPTIONS, *_ALIASES), runs_code),
+    **dict.fromkeys((*_CODE_OPTIONS, *_ALIASES), _runs_code),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from perdure.authority.commands.options import table, take_apart
+from perdure.authority.commands.options import table
 from perdure.authority.commands.recorder import Handler, Invocation, Shell
 from perdure.authority.patterns import UNKNOWN, is_unknown
 
@@ -76,10 +76,7 @@ def _fetches(call: Invocation, shell: Shell) -> None:
 
 def _ssh(call: Invocation, shell: Shell) -> None:
     """What runs over there is code on another machine; local commands hide in options."""
-    line = take_apart(call.words, _SSH, stop_at_operand=True)
-    shell.recorder.take_apart(
-        Invocation(call.program, call.words[: len(call.words) - len(line.operands)]), _SSH, shell.scope
-    )
+    line = shell.recorder.take_apart(call, _SSH, shell.scope, stop_at_operand=True)
     shell.recorder.network(_host(line.operands[0]) if line.operands else UNKNOWN, call.program)
     if len(line.operands) > 1:
         shell.recorder.unknown("code", "a command on another machine")
@@ -94,7 +91,7 @@ def _transfers(call: Invocation, shell: Shell) -> None:
             recorder.network(_host(operand), call.program)
         elif position == len(line.operands) - 1:
             deletes = any(given.option.name.startswith("--delete") for given in line.given)
-            recorder.write(operand, call.program, scope, "delete" if deletes else "write", recursive=True, forced=True)
+            recorder.write(operand, call.program, scope, "delete" if deletes else "write", recursive=True)
         else:
             recorder.read(operand, call.program, scope, "tree")
     recorder.executes(call, scope)

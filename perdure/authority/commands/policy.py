@@ -20,9 +20,9 @@ from perdure.authority.capabilities import (
     WritePath,
 )
 from perdure.authority.commands.analysis import analyse_command
-from perdure.authority.commands.redirects import HARMLESS
 from perdure.authority.paths import MachineFacts, analyse_paths, is_below
 from perdure.authority.patterns import shown
+from perdure.authority.protected import HARMLESS_DEVICE
 from perdure.authority.safety import judge_safety
 from perdure.contracts.approvals import Verdict
 from perdure.contracts.tools import Effect
@@ -62,11 +62,13 @@ def judge_capabilities(
 def _objection(capability: Capability, facts: MachineFacts, allowed: CommandPolicy) -> Verdict | None:
     match capability:
         case ReadPath(path=path, by=by):
-            if by in allowed.allow or is_below(path, facts.workspace) or HARMLESS.match(path):
+            if by in allowed.allow or is_below(path, facts.workspace) or HARMLESS_DEVICE.match(path):
                 return None
             return _asks("path" if by == FILE_TOOL else "command", "outside-workspace", f"reads {shown(path)}")
         case WritePath(path=path, by=by):
-            if HARMLESS.match(path) or ((by == FILE_TOOL or by in allowed.allow) and is_below(path, facts.workspace)):
+            if HARMLESS_DEVICE.match(path) or (
+                (by == FILE_TOOL or by in allowed.allow) and is_below(path, facts.workspace)
+            ):
                 return None
             if by == FILE_TOOL:
                 return _asks("path", "outside-workspace", f"changes {shown(path)}")

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from perdure.authority.commands.options import Table, table
+from perdure.authority.capabilities import Extent
+from perdure.authority.commands.options import Line, Table, table
 from perdure.authority.commands.recorder import Invocation, Recorder, Shell
 from perdure.authority.commands.words import Scope
 from perdure.authority.patterns import STAR
@@ -127,7 +128,6 @@ def _compiled() -> dict[str, Reader]:
 
 
 READERS = _compiled()
-_TEXT_DATE = ("+",)
 
 
 def read_only(call: Invocation, shell: Shell) -> None:
@@ -139,9 +139,9 @@ def read_only(call: Invocation, shell: Shell) -> None:
     line = recorder.take_apart(call, reader.options, scope)
     match reader.operands:
         case ("grep",):
-            _grep(call, recorder, scope)
+            _grep(call, line, recorder, scope)
         case ("date",):
-            if not all(operand.startswith(_TEXT_DATE) for operand in line.operands):
+            if not all(operand.startswith("+") for operand in line.operands):
                 recorder.executes(call, scope)
                 return
         case ("none",):
@@ -165,9 +165,8 @@ def read_only(call: Invocation, shell: Shell) -> None:
     recorder.settle(call, line, scope)
 
 
-def _grep(call: Invocation, recorder: Recorder, scope: Scope) -> None:
+def _grep(call: Invocation, line: Line, recorder: Recorder, scope: Scope) -> None:
     """Search programs: a pattern first unless an option brought it, then files; a glob option can pick hidden files."""
-    line = recorder.take_apart(call, READERS[call.program].options, scope)
     has_pattern = line.has("-e", "--regexp", "-f", "--file", "--files", "--type-list")
     files = line.operands if has_pattern else line.operands[1:]
     tree = call.program == "rg" or line.has("-r", "-R", "--recursive", "--dereference-recursive")
@@ -175,9 +174,17 @@ def _grep(call: Invocation, recorder: Recorder, scope: Scope) -> None:
         tree = tree or "recurse".startswith(value)
     if tree and not files and call.stdin.kind == "nothing":
         files = (".",)
+    globs = line.values("-g", "--glob", "--iglob", "--include")
+    only = tuple(glob.rpartition("/")[2] for glob in globs if not glob.startswith("!"))
+    without = [
+        *line.values("--exclude"),
+        *(f"{folder}/" for folder in line.values("--exclude-dir")),
+        *(glob[1:].removeprefix("**/") + end for glob in globs if glob.startswith("!") for end in ("", "/")),
+    ]
+    if call.program == "rg" and not only and not line.has("--hidden", "-.", "-u"):
+        without += [".*", ".*/"]
+    extent: Extent = "metadata" if line.has("--files") else "tree" if tree else "content"
     for file in files:
-        recorder.read(file, call.program, scope, "tree" if tree else "content")
-    for value in line.values("-g", "--glob", "--iglob", "--include"):
-        if not value.startswith("!"):
-            name = value.rsplit("/", 1)[-1].replace("*", STAR)
-            recorder.read(name, call.program, scope)
+        recorder.read(file, call.program, scope, extent, only=only, without=tuple(without))
+    for name in only:
+        recorder.read(name.replace("*", STAR), call.program, scope)

@@ -24,6 +24,7 @@ from perdure.authority.commands.unparsable import UnparsableError
 from perdure.authority.commands.words import Scope
 from perdure.authority.paths import MachineFacts, expanded_home, resolved
 from perdure.authority.patterns import UNKNOWN, is_unknown
+from perdure.authority.searches import come_upon
 
 MAX_MENTIONS = 600
 MAX_RUNS = 500
@@ -86,25 +87,30 @@ class Recorder:
         """Record that something cannot be told from the text."""
         self.found[Unknown(cause, detail)] = None
 
-    def read(self, word: str, by: str, scope: Scope, extent: Extent = "content") -> None:
-        """Record that a file is read. ``-`` is the standard input and no file."""
-        if word not in ("-", ""):
-            for path in self.places(word, scope):
-                self.found[ReadPath(path, by, extent)] = None
-
-    def write(
+    def read(
         self,
         word: str,
         by: str,
         scope: Scope,
-        change: Change = "write",
+        extent: Extent = "content",
         *,
-        recursive: bool = False,
-        forced: bool = False,
+        only: tuple[str, ...] = (),
+        without: tuple[str, ...] = (),
     ) -> None:
+        """Record that a file is read, and what a search comes upon. ``-`` is the standard input and no file.
+
+        For ``only`` and ``without`` see `perdure.authority.searches.come_upon`.
+        """
+        if word not in ("-", ""):
+            for path in self.places(word, scope):
+                self.found[ReadPath(path, by, extent)] = None
+                for file in come_upon(path, extent, self.facts.credentials, only, without):
+                    self.found[ReadPath(file, by)] = None
+
+    def write(self, word: str, by: str, scope: Scope, change: Change = "write", *, recursive: bool = False) -> None:
         """Record that a file is changed."""
         for path in self.places(word, scope):
-            self.found[WritePath(path, by, change, recursive, forced)] = None
+            self.found[WritePath(path, by, change, recursive)] = None
 
     def network(self, host: str, by: str) -> None:
         """Record that another machine is contacted."""
@@ -141,9 +147,9 @@ class Recorder:
         listed = [text for text in list(named)[:MAX_MENTIONS] if text and not is_unknown(text[:1])]
         return tuple(dict.fromkeys(place for text in listed for place in self.places(text, scope)))
 
-    def take_apart(self, call: Invocation, known: Table, scope: Scope) -> Line:
+    def take_apart(self, call: Invocation, known: Table, scope: Scope, *, stop_at_operand: bool = False) -> Line:
         """Read a program's options against its table, and record what the options with a file or code do."""
-        line = take_apart(call.words, known)
+        line = take_apart(call.words, known, stop_at_operand=stop_at_operand)
         for given in line.given:
             value = given.value if given.value is not None else UNKNOWN
             match given.option.meaning:

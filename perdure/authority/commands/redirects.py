@@ -13,9 +13,7 @@ from perdure.authority.commands.recorder import UNKNOWN_STDIN, Recorder, Stdin
 from perdure.authority.commands.unparsable import UnparsableError
 from perdure.authority.commands.words import Words
 from perdure.authority.patterns import is_literal
-
-HARMLESS = re.compile(r"/dev/(?:null|zero|urandom|random|full|tty|stdin|stdout|stderr|fd/\d+)\Z")
-"""Device files that hold nothing and keep nothing."""
+from perdure.authority.protected import HARMLESS_DEVICE
 
 _SOCKET = re.compile(r"/dev/(?:tcp|udp)/([^/]*)")
 _DUPLICATES = frozenset((">&", "<&"))
@@ -60,10 +58,10 @@ def _file(node: Node, words: Words, recorder: Recorder) -> Followed:
         if socket := _SOCKET.match(word):
             recorder.network(socket[1], REDIRECT)
         elif operator in _INTO:
-            if not HARMLESS.match(word):
+            if not HARMLESS_DEVICE.match(word):
                 recorder.write(word, REDIRECT, words.scope)
         elif operator in ("<", "<&"):
-            if not HARMLESS.match(word):
+            if not HARMLESS_DEVICE.match(word):
                 recorder.read(word if word != "-" else "./-", REDIRECT, words.scope)
         else:
             raise UnparsableError(f"the redirection '{operator}'")

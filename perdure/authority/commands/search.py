@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 import re
 
-from perdure.authority.commands.options import table, take_apart
+from perdure.authority.commands.options import table
 from perdure.authority.commands.recorder import UNKNOWN_STDIN, Handler, Invocation, Shell, Stdin
-from perdure.authority.patterns import ANY, DOTSTAR, SPLIT, TREE, UNKNOWN, is_literal
+from perdure.authority.patterns import DOTSTAR, SPLIT, TREE, UNKNOWN, is_literal
 
 _TESTS = {
     **dict.fromkeys(
@@ -140,7 +140,7 @@ def _find(call: Invocation, shell: Shell) -> None:
         elif word == "-delete":
             free = False
             for place in found if any(names) else roots:
-                recorder.write(place, call.program, scope, "delete", recursive=True, forced=True)
+                recorder.write(place, call.program, scope, "delete", recursive=True)
         else:
             free = False
     if free:
@@ -157,15 +157,17 @@ def _names(words: list[str]) -> tuple[str, ...]:
         return ("",)
     for option, value in itertools.pairwise(words):
         if option in ("-name", "-iname") and is_literal(value) and "\\" not in value and "[" not in value:
-            return (value.replace("*", DOTSTAR).replace("?", ANY) if value.strip("*") else "",)
+            return (value.replace("*", DOTSTAR).replace("?", DOTSTAR) if value.strip("*") else "",)
     return ("",)
 
 
 def _found(roots: list[str], names: tuple[str, ...]) -> list[str]:
+    """What can be found: a root may be a file, and then it is the only thing."""
     return [
-        f"{root.rstrip('/')}/{TREE}/{name}" if name else f"{root.rstrip('/')}/{TREE}"
+        place
         for root in roots
         for name in names
+        for place in ([f"{root.rstrip('/')}/{TREE}/{name}"] if name else [root, f"{root.rstrip('/')}/{TREE}"])
     ]
 
 
@@ -188,10 +190,7 @@ def _exec(option: str, words: list[str], found: tuple[str, ...], shell: Shell) -
 
 def _xargs(call: Invocation, shell: Shell) -> None:
     recorder = shell.recorder
-    line = take_apart(call.words, _XARGS, stop_at_operand=True)
-    recorder.take_apart(
-        Invocation(call.program, call.words[: len(call.words) - len(line.operands)]), _XARGS, shell.scope
-    )
+    line = recorder.take_apart(call, _XARGS, shell.scope, stop_at_operand=True)
     if line.strange or line.has("--process-slot-var"):
         recorder.unknown("command", "'xargs' with options that are not understood")
     argv = list(line.operands) or ["echo"]

@@ -11,12 +11,11 @@ from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
-from perdure.authority.capabilities import Unknown
 from perdure.authority.commands import assignments, launch, redirects
 from perdure.authority.commands.developer import is_version_query
 from perdure.authority.commands.functions import Function
 from perdure.authority.commands.grammar import Tree, parse
-from perdure.authority.commands.programs import HANDLERS
+from perdure.authority.commands.handlers import handler_of
 from perdure.authority.commands.recorder import NO_STDIN, UNKNOWN_STDIN, Invocation, Recorder, Stdin
 from perdure.authority.commands.unparsable import UnparsableError
 from perdure.authority.commands.words import Scope, Words
@@ -54,7 +53,7 @@ class Walker:
     @property
     def words(self) -> Words:
         """The reader of this tree's words."""
-        return Words(self.tree, self.recorder.facts, self.scope, self._substitution, self._note)
+        return Words(self.tree, self.recorder.facts, self.scope, self._substitution, self.recorder.unknown)
 
     def run(self, argv: Sequence[str], stdin: Stdin) -> None:
         """Analyse a program by its name; see ``Shell``."""
@@ -72,7 +71,7 @@ class Walker:
             raise UnparsableError(f"more than {MAX_CHAIN} programs that start each other")
         if is_version_query(call):
             self.recorder.executes_freely(call)
-        elif (handler := HANDLERS.get(call.program)) is not None:
+        elif (handler := handler_of(call.program)) is not None:
             handler(call, self)
         else:
             self.recorder.executes(call, self.scope)
@@ -110,9 +109,6 @@ class Walker:
         self.recorder.count_nodes(tree.root.descendant_count)
         depth, branches = self.depth + 1, self.branches + 1
         Walker(tree, self.recorder, scope, functions, depth, branches, active=self.active).walk(stdin)
-
-    def _note(self, unknown: Unknown) -> None:
-        self.recorder.found[unknown] = None
 
     def _substitution(self, node: Node) -> None:
         outward = node.children[0].type == ">("
@@ -169,7 +165,7 @@ class Walker:
             case "case_statement":
                 self._case(node, stdin)
             case "function_definition":
-                self._define(node, stdin)
+                self._define(node)
             case "test_command":
                 assignments.conditional(node, self.words)
             case "variable_assignment" | "variable_assignments":
@@ -259,7 +255,7 @@ class Walker:
         variable, *listed = [child for child in node.named_children if child not in bodies and child.type != "comment"]
         name = self.tree.text(variable)
         values = tuple(word for child in listed for word in self.words.of(child))
-        assignments.check_name(name, self.words)
+        assignments.check_name(name, self.recorder.unknown)
         known = listed and all(SPLIT not in value for value in values)
         self.scope.values[name] = None
         certain = known and not assignments.assigned_within(bodies, self.tree, name)
@@ -277,7 +273,7 @@ class Walker:
                     self.words.of(part)
             self._branch(child.children[closing + 1 :], stdin)
 
-    def _define(self, node: Node, stdin: Stdin) -> None:
+    def _define(self, node: Node) -> None:
         name = self.tree.text(node.named_children[0])
         body = node.named_children[1]
         outer = tuple(child for child in node.named_children[2:] if child.type in _REDIRECTS)

@@ -10,11 +10,12 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import product
+from typing import TypeAlias
 
 from tree_sitter import Node
 
-from perdure.authority.capabilities import Unknown
-from perdure.authority.commands.grammar import Tree, literal_spans
+from perdure.authority.capabilities import Cause
+from perdure.authority.commands.grammar import Tree, expansions_in, literal_spans
 from perdure.authority.commands.quoting import MAX_WORDS, TILDE, ansi, braced, settled, unescaped
 from perdure.authority.commands.unparsable import UnparsableError
 from perdure.authority.paths import MachineFacts, expanded_home
@@ -28,6 +29,9 @@ _DEFAULTS = frozenset((":-", "-", ":=", "=", ":+", "+"))
 _VALUES = frozenset(
     ("word", "string", "raw_string", "number", "concatenation", "ansi_c_string", "command_substitution")
 )
+
+Note: TypeAlias = Callable[[Cause, str], None]
+"""Records why something is unknown, and the phrase for people."""
 
 
 @dataclass(slots=True)
@@ -53,7 +57,7 @@ class Words:
     facts: MachineFacts
     scope: Scope
     run: Callable[[Node], None]
-    note: Callable[[Unknown], None]
+    note: Note
 
     def of(self, node: Node) -> tuple[str, ...]:
         """Every word that this syntax may become."""
@@ -120,10 +124,7 @@ class Words:
         if node.type == "translated_string":
             return self._parts(child for child in node.children if child.type == "string")
         parts: list[tuple[str, ...]] = []
-        expansions = [child for child in node.children if child.type not in ("string_content", '"')]
-        for (start, end), child in zip(
-            literal_spans(node, self.tree.source, ("string_content", '"')), [*expansions, None], strict=True
-        ):
+        for (start, end), child in zip(literal_spans(node), [*expansions_in(node), None], strict=True):
             parts.append((re.sub(r'\\([$`"\\])|\\\n', r"\1", self.tree.source[start:end].decode()),))
             match child:
                 case None:
@@ -160,7 +161,7 @@ class Words:
         for child in nested:
             self.nested(child)
         if not name or any(child.type in ("!", "@") for child in rest) or (operator == ":" and not _are_numbers(rest)):
-            self.note(Unknown("value", "an indirect or computed expansion"))
+            self.note("value", "an indirect or computed expansion")
             return (unknown,)
         if operator == "length":
             return (STAR,)
@@ -187,7 +188,7 @@ class Words:
         if name in _NUMERIC:
             return (STAR,)
         if _SECRET.search(name):
-            self.note(Unknown("value", f"the variable {name} may hold a secret"))
+            self.note("value", f"the variable {name} may hold a secret")
         return (unknown,)
 
     def nested(self, node: Node) -> None:
@@ -205,13 +206,13 @@ class Words:
     def _subscript(self, node: Node) -> None:
         if not all(child.type in ("variable_name", "[", "]", "number") or self.tree.text(child) in ("@", "*")
                    for child in node.children):  # fmt: skip
-            self.note(Unknown("value", "a computed array index"))
+            self.note("value", "a computed array index")
         self.nested(node)
 
     def _arithmetic(self, node: Node) -> None:
         """Arithmetic on a variable evaluates the variable's text, substitutions in it included."""
         if not all(self._is_number(child) for child in _inner(node)):
-            self.note(Unknown("value", "arithmetic on a value that is not in the text"))
+            self.note("value", "arithmetic on a value that is not in the text")
         for child in node.children:
             self.nested(child)
 

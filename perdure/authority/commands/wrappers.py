@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from perdure.authority.commands.assignments import is_dangerous
+from perdure.authority.commands.assignments import check_name
 from perdure.authority.commands.options import Table, table, take_apart
 from perdure.authority.commands.recorder import UNKNOWN_STDIN, Handler, Invocation, Shell, Stdin
-from perdure.authority.patterns import SPLIT, UNKNOWN, is_literal
+from perdure.authority.patterns import SPLIT, UNKNOWN
 
 _TABLE = """
 nohup | | 0
@@ -78,9 +78,7 @@ _SHELL_RUNS = frozenset(("time", "coproc"))
 
 def _inner(call: Invocation, shell: Shell, wrapper: Wrapper) -> tuple[str, ...]:
     """Record the wrapper's own options and give the command behind them; strange options may hide where it starts."""
-    line = take_apart(call.words, wrapper.options, stop_at_operand=True)
-    shell.recorder.take_apart(Invocation(call.program, call.words[: len(call.words) - len(line.operands)]),
-    wrapper.options, shell.scope)  # fmt: skip
+    line = shell.recorder.take_apart(call, wrapper.options, shell.scope, stop_at_operand=True)
     if any(given.option.meaning == "risk" for given in line.given) or line.strange:
         shell.recorder.unknown("command", f"'{call.program}' with options that are not understood")
     return line.operands[wrapper.operands :]
@@ -107,15 +105,9 @@ def _raises(call: Invocation, shell: Shell) -> None:
     shell.recorder.executes(Invocation(call.program, call.words[:32]), shell.scope)
     inner = _inner(call, shell, _RAISING[call.program])
     while inner and _ASSIGNMENT.match(inner[0]):
-        _check_variable(inner[0], shell)
+        check_name(inner[0].partition("=")[0], shell.recorder.unknown)
         inner = inner[1:]
     shell.run(inner, call.stdin)
-
-
-def _check_variable(word: str, shell: Shell) -> None:
-    name = word.partition("=")[0]
-    if is_dangerous(name) or not is_literal(name):
-        shell.recorder.unknown("environment", f"the variable {name} changes what programs do")
 
 
 def _env(call: Invocation, shell: Shell) -> None:
@@ -136,7 +128,7 @@ def _env(call: Invocation, shell: Shell) -> None:
     inner: Sequence[str] = line.operands
     while inner and ("=" in inner[0] or inner[0] == "-"):
         if inner[0] != "-":
-            _check_variable(inner[0], shell)
+            check_name(inner[0].partition("=")[0], shell.recorder.unknown)
         inner = inner[1:]
     if inner:
         shell.run(inner, call.stdin)
@@ -162,7 +154,7 @@ def _watch(call: Invocation, shell: Shell) -> None:
     shell.script(" ".join(line.operands), call.stdin)
 
 
-def _remembered(call: Invocation, shell: Shell) -> None:
+def _builds(call: Invocation, shell: Shell) -> None:
     """Programs that run commands made of their input or options: nothing can be told."""
     shell.recorder.unknown("code", f"'{call.program}' builds commands and runs them")
     shell.recorder.executes(call, shell.scope)
@@ -182,12 +174,10 @@ def _script(call: Invocation, shell: Shell) -> None:
 WRAPPERS: dict[str, Handler] = {
     **dict.fromkeys(_PLAIN, _wraps),
     **dict.fromkeys(_RAISING, _raises),
-    **dict.fromkeys(("parallel", "entr", "xe", "rush", "at", "batch", "expect", "sem"), _remembered),
+    **dict.fromkeys(("parallel", "entr", "xe", "rush", "at", "batch", "expect", "sem"), _builds),
     "command": _command,
     "env": _env,
     "flock": _flock,
     "script": _script,
     "watch": _watch,
 }
-PRIVILEGED = frozenset(_RAISING)
-"""The wrappers that run a command as somebody else, or somewhere else."""

@@ -54,9 +54,8 @@ _RM_LIKE = re.compile(r"-[a-zA-Z]*[rR][a-zA-Z]*\Z|--recursive\Z")
 def _removes(call: Invocation, shell: Shell) -> None:
     line = shell.recorder.take_apart(call, {"rmdir": _RMDIR, "shred": _SHRED}.get(call.program, _RM), shell.scope)
     recursive = line.has("-r", "-R", "--recursive")
-    forced = line.has("-f", "--force")
     for operand in line.operands:
-        shell.recorder.write(operand, call.program, shell.scope, "delete", recursive=recursive, forced=forced)
+        shell.recorder.write(operand, call.program, shell.scope, "delete", recursive=recursive)
     shell.recorder.executes(call, shell.scope)
 
 
@@ -64,10 +63,9 @@ def delete_like(call: Invocation, shell: Shell) -> None:
     """A command word that only the run will know, with arguments as ``rm -r`` has them: judged as if it were that."""
     if not any(_RM_LIKE.match(word) for word in call.words):
         return
-    forced = any(word.startswith("-") and "f" in word for word in call.words)
     for word in call.words:
         if not word.startswith("-"):
-            shell.recorder.write(word, call.program, shell.scope, "delete", recursive=True, forced=forced)
+            shell.recorder.write(word, call.program, shell.scope, "delete", recursive=True)
 
 
 def _copies(call: Invocation, shell: Shell) -> None:

@@ -94,7 +94,17 @@ def test_a_program_that_only_reads_is_free(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["sort --compress-program=x a", "ls --unknown", "git push", "git log --ext-diff", "npm test", "ps eww"]
+    "text",
+    [
+        "sort --compress-program=x a",
+        "ls --unknown",
+        "git push",
+        "git log --ext-diff",
+        "git remote -v set-url origin x",
+        "git grep --untracked --no-exclude-standard x",
+        "npm test",
+        "ps eww",
+    ],
 )
 def test_an_option_or_a_subcommand_that_the_tables_do_not_have_is_not_free(text: str) -> None:
     assert not ran(text).free

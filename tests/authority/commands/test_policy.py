@@ -78,6 +78,13 @@ def test_the_name_of_an_interpreter_does_not_cover_code_in_the_command() -> None
     assert judge_command("bash -c 'touch x'", FACTS, named).rule == "command:write"
 
 
+@pytest.mark.parametrize("text", ["python3.11 -c x", "perl5.36 -e x", "ruby3.2 -e x", "/usr/bin/python2.7 -"])
+def test_an_interpreter_with_a_version_in_its_name_is_that_interpreter(text: str) -> None:
+    named = CommandPolicy(("python3.11", "perl5.36", "ruby3.2", "python2.7"))
+
+    assert judge_command(text, FACTS, named).rule == "command:code"
+
+
 def test_a_file_in_the_workspace_that_is_called_like_an_allowed_program_asks() -> None:
     assert judge_command("./ls", FACTS, NAMED).decision == "ask"
     assert judge_command("/home/u/work/ls", FACTS, NAMED).decision == "ask"

@@ -7,7 +7,7 @@ from perdure.authority.commands.builtins import BUILTINS
 from perdure.authority.commands.developer import DEVELOPER
 from perdure.authority.commands.filters import FILTERS
 from perdure.authority.commands.git import git
-from perdure.authority.commands.interpreters import INTERPRETERS
+from perdure.authority.commands.interpreters import INTERPRETERS, unversioned
 from perdure.authority.commands.network import NETWORK
 from perdure.authority.commands.readers import READERS, read_only
 from perdure.authority.commands.recorder import Handler
@@ -15,7 +15,7 @@ from perdure.authority.commands.search import SEARCHERS
 from perdure.authority.commands.wrappers import WRAPPERS
 from perdure.authority.commands.writers import WRITERS
 
-HANDLERS: dict[str, Handler] = {
+_HANDLERS: dict[str, Handler] = {
     **DEVELOPER,
     **dict.fromkeys(READERS, read_only),
     **WRITERS,
@@ -28,3 +28,8 @@ HANDLERS: dict[str, Handler] = {
     **BUILTINS,
     "git": git,
 }
+
+
+def handler_of(program: str) -> Handler | None:
+    """What the program of that bare name does; None for one that is not known."""
+    return _HANDLERS.get(program) or _HANDLERS.get(unversioned(program))
