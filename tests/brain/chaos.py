@@ -75,7 +75,7 @@ WAITING = (
     Waiting(deadline=timedelta(seconds=90), default="approve", remind=timedelta(seconds=60)),
     Waiting(deadline=timedelta(seconds=30), remind=timedelta(seconds=60)),
 )
-UNJUDGED = Verdict(decision="ask", rule="error", reason="Authority could not judge this call.")
+UNJUDGED = Verdict(decision="ask", rule="error", reason="Authority could not judge this call.", firm=True)
 
 
 class World:

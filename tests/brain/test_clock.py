@@ -7,6 +7,7 @@ import pytest
 from perdure.brain.clock import wake_at
 from perdure.contracts.agent import ApprovalRule, Waiting
 from perdure.contracts.requests import Approve, Deny
+from perdure.workflows.given import Lost, verdicts_of
 from tests.brain.agents import START, a_call, an_agent
 from tests.brain.runs import Led, a_conversation, kinds
 
@@ -115,6 +116,18 @@ def test_no_deadline_approves_what_always_asks() -> None:
 
     assert run.result("t1s1c1")[0] == "denied"
     assert deadlines(run) == [("t1s1c1", "deny"), ("t1s1c2", "approve")]
+
+
+def test_no_deadline_approves_what_could_not_be_judged() -> None:
+    run = Led()
+    run.resolved(an_agent(waiting=APPROVE))
+    run.replied(a_call("write"))
+    run.ruled(*verdicts_of(("t1s1c1",), "available", Lost(None)))
+
+    run.clock(START + HOUR)
+
+    assert run.result("t1s1c1")[0] == "denied"
+    assert wake_at(run.state) is None
 
 
 def test_a_call_that_asks_again_after_the_deadline_approved_it_gets_a_new_deadline_and_an_end() -> None:
