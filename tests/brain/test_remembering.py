@@ -148,8 +148,8 @@ def test_a_grant_for_the_agent_or_the_user_is_kept_for_other_runs_under_an_id_of
 
     kept = [i.grant for i in (*first, *second) if i.kind == "remember_grant"]
     assert [(grant.grant_id, grant.level, grant.subject) for grant in kept] == [
-        ("run/g1", "agent", "assistant"),
-        ("run/g2", "user", "ada"),
+        ("run/g1-20260101000000000", "agent", "assistant"),
+        ("run/g2-20260101000000000", "user", "ada"),
     ]
     assert run.state.grants == tuple(kept)
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -7,6 +9,7 @@ from perdure.contracts.ids import (
     call_id,
     idempotency_key,
     is_tail,
+    kept_grant_id,
     model_message_id,
     question_id,
     request_id,
@@ -25,6 +28,13 @@ def test_ids_are_short_and_read_as_where_they_stand() -> None:
     assert result_message_id("t1s2c1") == "t1s2c1r"
     assert request_id("t1s2", 1) == "t1s2a1"
     assert idempotency_key("run-1", "t1s2c1") == "run-1/t1s2c1"
+
+
+def test_two_runs_of_one_id_keep_their_grants_apart() -> None:
+    monday, tuesday = datetime(2030, 1, 7, 9, 30, 0, 250_999, tzinfo=UTC), datetime(2030, 1, 8, 9, 30, tzinfo=UTC)
+
+    assert kept_grant_id("nightly", 1, monday) == "nightly/g1-20300107093000250"
+    assert kept_grant_id("nightly", 1, monday) != kept_grant_id("nightly", 1, tuesday)
 
 
 def test_a_question_is_named_by_the_call_that_it_settles() -> None:

@@ -99,13 +99,6 @@ async def test_a_grant_that_is_revoked_before_it_came_never_counts(book: Book) -
     assert await book.ids() == []
 
 
-async def test_a_later_run_of_the_same_id_makes_grants_of_its_own(book: Book) -> None:
-    await book.write(book.grant())
-    await book.revoke("run/g1")
-    await book.write(book.grant(granted_at=NOW + timedelta(days=1)))
-    assert await book.ids() == ["run/g1"]
-
-
 async def test_an_unknown_grant_cannot_be_revoked_and_leaves_no_trace(book: Book) -> None:
     await book.write(book.grant())
     assert await book.ids() == ["run/g1"]
