@@ -5,7 +5,7 @@ import pytest
 from perdure.brain.ending import ended
 from perdure.contracts.failures import FailureKind
 from perdure.contracts.messages import ImagePart
-from perdure.contracts.outcomes import AgentRejected, CallsSettled, ModelFailure, ModelReply
+from perdure.contracts.outcomes import AgentRejected, AgentResolved, CallsSettled, ModelFailure, ModelReply
 from perdure.contracts.requests import Approve, Close, Interrupt, RunRequest, Send
 from perdure.contracts.usage import Cost, Usage
 from tests.brain.agents import OVERLOADED, a_call, an_agent, reply
@@ -141,6 +141,14 @@ def test_an_agent_that_is_rejected_after_it_was_resolved_changes_nothing() -> No
     run.feed(AgentRejected(at=run.now, failure=OVERLOADED))
 
     assert run.state == before
+
+
+def test_a_run_keeps_the_rules_that_came_with_its_agent() -> None:
+    run = Led()
+    run.feed(AgentResolved(at=run.now, agent=an_agent(), rules_version=7))
+    run.feed(AgentResolved(at=run.now, agent=an_agent(), rules_version=8))
+
+    assert run.state.rules_version == 7
 
 
 def test_usage_and_cost_add_up_over_the_turn_and_the_run() -> None:

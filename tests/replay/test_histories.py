@@ -46,6 +46,15 @@ async def test_a_recorded_history_projects_to_an_ended_run(file: Path) -> None:
     assert told[-1].kind == "run_closed"
 
 
+async def test_a_run_of_an_earlier_release_keeps_its_rules() -> None:
+    """The histories of 0.1.0 name no version: theirs is the first, whatever this release begins with."""
+    file = HISTORIES / "0.1.0" / "plain.json"
+    projection = Projection(file.stem, "recorded", data_converter())
+    await projection.take(recorded(file).events)
+    assert projection.state is not None
+    assert projection.state.rules_version == 1
+
+
 def test_every_scene_is_recorded_for_some_release() -> None:
     assert {file.stem for file in RECORDED} >= {scene.__name__ for scene in SCENES}
 
