@@ -19,6 +19,7 @@ def test_the_declaration_holds_what_was_declared() -> None:
         name="remove",
         effect="write",
         idempotent=True,
+        polling=True,
         deadline=timedelta(seconds=9),
         path_arguments=("path",),
         command_argument="command",
@@ -30,6 +31,7 @@ def test_the_declaration_holds_what_was_declared() -> None:
         name="remove",
         effect="write",
         idempotent=True,
+        polling=True,
         deadline=timedelta(seconds=9),
         path_arguments=("path",),
         command_argument="command",
@@ -53,5 +55,5 @@ def test_an_undecorated_function_has_no_declaration() -> None:
 def test_a_declaration_and_a_spec_have_the_same_defaults() -> None:
     spec, declaration = ToolSpec(name="x"), Declaration()
 
-    for name in ("effect", "idempotent", "deadline", "path_arguments", "command_argument", "handler"):
+    for name in ("effect", "idempotent", "polling", "deadline", "path_arguments", "command_argument", "handler"):
         assert getattr(declaration, name) == getattr(spec, name)

@@ -1,17 +1,15 @@
 from __future__ import annotations
 
+from perdure.context.render import render
 from perdure.contracts.approvals import CallVerdict, Verdict
+from perdure.contracts.messages import Opaque
 from perdure.contracts.requests import Answer, Approve, Deny
 from tests.brain.agents import a_call, an_agent, digest
-from tests.brain.runs import Led, asked, kinds
+from tests.brain.runs import Led, asked, kinds, statuses
 
 
 def waiting(run: Led) -> list[str]:
     return [call.call_id for call in run.turn.batch if call.status == "waiting"]
-
-
-def statuses(run: Led) -> list[str]:
-    return [call.status for call in run.turn.batch]
 
 
 def test_safe_calls_run_denied_ones_settle_and_the_question_is_open_at_once() -> None:
@@ -70,6 +68,19 @@ def test_a_call_that_authority_denies_is_answered_with_its_reason() -> None:
     run.judged_unknown("t1s1c1")
 
     assert run.result("t1s1c1") == ("invalid", "There is no tool nope.")
+
+
+def test_a_call_that_is_rejected_goes_back_with_what_its_provider_signed() -> None:
+    signature = Opaque(origin="gemini", data={"thoughtSignature": "c2ln"})
+    run = Led()
+    run.resolved()
+    run.replied(a_call("nope").model_copy(update={"opaque": signature}))
+    run.judged_unknown("t1s1c1")
+
+    shown = render(an_agent(), run.state.messages).messages
+    assert [(call.tool, call.opaque) for message in shown if message.role == "assistant" for call in message.calls] == [
+        ("nope", signature)
+    ]
 
 
 def test_an_approved_call_is_judged_again_before_it_starts() -> None:
@@ -173,7 +184,7 @@ def test_a_call_that_could_not_be_judged_shows_what_would_run_and_is_judged_once
     run = Led()
     run.resolved()
     run.replied(a_call("write", path="a.md"))
-    unjudged = Verdict(decision="ask", rule="error", reason="The authority is away.")
+    unjudged = Verdict(decision="ask", rule="error", reason="The authority is away.", firm=True)
     run.ruled(CallVerdict(call_id="t1s1c1", verdict=unjudged))
     assert run.state.requests[0].calls[0].digest == digest(run.part("t1s1c1"))
 

@@ -149,6 +149,19 @@ async def test_a_model_that_repeats_itself_is_told_so_and_keeps_its_tools() -> N
     assert all(request.tools for request in run.requests)
 
 
+async def test_a_tool_that_polls_may_be_called_again_and_again() -> None:
+    @tool(effect="read", polling=True)
+    def ready() -> str:
+        """Whether it is ready."""
+        return "not yet"
+
+    replies = script(*[asks("ready")] * 6, says("I give up."))
+    run = await run_in_process(RunRequest(message="Wait.", limits=Limits(repeats=2)), script=replies, tools=[ready])
+
+    assert (run.output.end, run.output.output) == ("completed", "I give up.")
+    assert all(request.messages[-1].message_id != "tail:nudge" for request in run.requests)
+
+
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [('{"a": 1, "b"', "cut"), ("not json", "JSON"), ('{"a": 1}', "b"), ("[1]", "object")],
@@ -160,6 +173,24 @@ async def test_arguments_that_cannot_be_used_are_answered_and_never_run(argument
     assert run.result("t1s1c1").status == "invalid"
     assert why in run.result("t1s1c1").text
     assert "call_started" not in [event.kind for event in run.events]
+
+
+async def test_the_bare_name_of_one_tool_is_understood_and_that_of_two_is_not() -> None:
+    def served(name: str, reading: str) -> Any:
+        @tool(name=name, effect="read")
+        def measure() -> str:
+            """Measure it."""
+            return reading
+
+        return measure
+
+    tools = [served("sea__tide", "high"), served("sea__depth", "9 m"), served("well__depth", "4 m")]
+    replies = script(together(asks("tide"), asks("depth")), says("Done."))
+    run = await run_in_process("Measure.", script=replies, tools=tools)
+
+    assert (run.result("t1s1c1").status, run.result("t1s1c1").text) == ("ok", "high")
+    assert run.result("t1s1c2").status == "invalid"
+    assert all(name in run.result("t1s1c2").text for name in ("sea__depth", "well__depth"))
 
 
 async def test_failed_attempts_are_made_again_and_counted() -> None:
