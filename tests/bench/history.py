@@ -13,18 +13,12 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
-from temporalio.client import Client as TemporalClient
-
-from perdure import Client
 from perdure.contracts.events import TextArrived
 from perdure.providers.gate import Gate
 from perdure.testing.exits import leave
 from perdure.testing.script import asks, held, says, script
-from perdure.worker.converter import data_converter
 from tests.server.stage import Stage, worker_here
 from tests.servers import running_server, unique
 
@@ -43,13 +37,11 @@ class Cost:
 
 
 @asynccontextmanager
-async def stage_of_its_own(**settings: Any) -> AsyncIterator[Stage]:
+async def stage_of_its_own() -> AsyncIterator[Stage]:
     """A server, a worker and a client for the time of the block."""
     with tempfile.TemporaryDirectory() as folder, running_server() as address:
-        temporal = await TemporalClient.connect(address, data_converter=data_converter())
-        queue = unique("bench")
-        stage = Stage(Client.wrap(temporal, task_queue=queue), temporal, Path(folder), queue)
-        async with worker_here(address, queue, Path(folder), **settings):
+        stage = await Stage.on(address, Path(folder))
+        async with worker_here(address, stage.task_queue, Path(folder)):
             yield stage
 
 
@@ -97,7 +89,7 @@ async def live_lag(stage: Stage, pieces: int, *, watched: bool) -> tuple[list[fl
 
 async def main() -> None:
     """Print the tables."""
-    async with stage_of_its_own(heartbeat_throttle=timedelta(milliseconds=50)) as stage:
+    async with stage_of_its_own() as stage:
         await cost_of(stage, 2)
         print("steps  events  events/step  bytes  bytes/step  seconds  s/step")
         costs = [await cost_of(stage, steps) for steps in (10, 40, 100)]

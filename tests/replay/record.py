@@ -11,19 +11,14 @@ import json
 import re
 import tempfile
 from collections.abc import Awaitable, Callable
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from temporalio.client import Client as TemporalClient
-
 import perdure
-from perdure import Client
 from perdure.testing.exits import leave
 from perdure.testing.script import asks, fails, held, says, script, thinks, together, unless_forced
-from perdure.worker.converter import data_converter
 from tests.server.stage import Stage, worker_here
-from tests.servers import running_server, unique
+from tests.servers import running_server
 
 HISTORIES = Path(__file__).parent / "histories"
 
@@ -70,7 +65,7 @@ async def conversation(stage: Stage) -> str:
         if turn == 2:
             await stage.until_kind(run_id, "text_arrived")
             await stage.client.interrupt(run_id, turn=2)
-        await _turn(stage, run_id, turn)
+        await stage.until_turn_ended(run_id, turn)
         if turn < 3:
             await stage.client.send(run_id, f"Message {turn + 1}.")
     await stage.client.close(run_id)
@@ -113,10 +108,6 @@ def _scrubbed(value: Any) -> Any:
             return value
 
 
-async def _turn(stage: Stage, run_id: str, turn: int) -> None:
-    await stage.until(run_id, lambda event: event.kind == "turn_ended" and event.turn == turn)
-
-
 SCENES: tuple[Scene, ...] = (plain, approvals, edited, conversation, limits, canceled)
 
 
@@ -125,15 +116,13 @@ async def main() -> None:
     target = HISTORIES / perdure.__version__
     target.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, running_server() as address:
-        temporal = await TemporalClient.connect(address, data_converter=data_converter())
-        queue = unique("record")
-        stage = Stage(Client.wrap(temporal, task_queue=queue), temporal, Path(folder), queue)
-        async with worker_here(address, queue, Path(folder), heartbeat_throttle=timedelta(milliseconds=50)):
+        stage = await Stage.on(address, Path(folder))
+        async with worker_here(address, stage.task_queue, Path(folder)):
             for scene in SCENES:
                 file = target / f"{scene.__name__}.json"
                 if not file.exists():
                     run_id = await scene(stage)
-                    history = await temporal.get_workflow_handle(run_id).fetch_history()
+                    history = await stage.temporal.get_workflow_handle(run_id).fetch_history()
                     file.write_text(json.dumps(_scrubbed(json.loads(history.to_json())), indent=1) + "\n")
 
 

@@ -9,7 +9,8 @@ import pytest
 from temporalio.client import Client as TemporalClient
 
 from perdure import Client
-from tests.server.stage import Stage, worker_here
+from tests.server.stage import MORTAL, RESOLVER, TOOLS, Stage, Workers, worker_here
+from tests.servers import OwnedProcess, StartWorker
 
 
 @pytest.fixture
@@ -25,3 +26,28 @@ async def stage(stage_without_worker: Stage, dev_server: str) -> AsyncIterator[S
     async with worker_here(dev_server, quiet.task_queue, quiet.folder):
         yield quiet
         await quiet.compare_histories_with_runs()
+
+
+@pytest.fixture
+def lone(stage_without_worker: Stage) -> Stage:
+    """The stage of a test that starts and loses its own workers."""
+    return stage_without_worker
+
+
+@pytest.fixture
+def worker(start_worker: StartWorker) -> Workers:
+    """Starts a worker process of its own, which serves the tools of these tests and those that can kill it."""
+
+    def start() -> OwnedProcess:
+        process = start_worker(
+            model="demo:demo",
+            tools=f"{TOOLS},{MORTAL}:launch",
+            resolvers=RESOLVER,
+            heartbeat_timeout="3s",
+            heartbeat_throttle="50ms",
+            log_format="json",
+        )
+        process.until('"ready"')
+        return process
+
+    return start

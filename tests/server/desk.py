@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from perdure import CallContext, tool
-from perdure.activities.resolvers import PolicyContext
+from perdure import CallContext, PolicyContext, tool
 from tests.server.tools import note_effect
 
 

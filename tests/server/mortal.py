@@ -7,8 +7,7 @@ import signal
 from pathlib import Path
 from typing import Any
 
-from perdure import CallContext, tool
-from perdure.activities.resolvers import PolicyContext
+from perdure import CallContext, PolicyContext, tool
 from tests.server.tools import note_effect
 
 

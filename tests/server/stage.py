@@ -13,18 +13,25 @@ from temporalio.client import Client as TemporalClient
 
 from perdure import Client, RunRequest
 from perdure.brain.views import summary as summary_of
-from perdure.contracts.events import AnyEvent
+from perdure.contracts.events import AnyEvent, RequestOpened, TurnEnded
+from perdure.contracts.messages import ToolMessage
 from perdure.contracts.names import SUMMARY, TRANSCRIPT
 from perdure.contracts.state import RunSummary, TranscriptPage
 from perdure.providers.scripted import Script
 from perdure.testing.script import save
+from perdure.worker.converter import data_converter
 from perdure.worker.parts import gather_parts
 from perdure.worker.server import Server
 from perdure.worker.settings import Settings
 from perdure.worker.worker import working
-from tests.servers import unique
+from tests.servers import OwnedProcess, unique
 
 TOOLS = str(Path(__file__).parent / "tools.py")
+MORTAL = str(Path(__file__).parent / "mortal.py")
+RESOLVER = f"{MORTAL}:ask_first"
+
+Workers = Callable[[], OwnedProcess]
+"""Each call starts a worker process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +43,12 @@ class Stage:
     folder: Path
     task_queue: str
     started: list[str] = field(default_factory=list)
+
+    @classmethod
+    async def on(cls, address: str, folder: Path) -> Stage:
+        """A stage on the server at that address, with a task queue of its own."""
+        temporal, task_queue = await TemporalClient.connect(address, data_converter=data_converter()), unique("queue")
+        return cls(Client.wrap(temporal, task_queue=task_queue), temporal, folder, task_queue)
 
     def model(self, played: Script) -> str:
         """The name of a model that plays the script, in any process."""
@@ -68,6 +81,24 @@ class Stage:
     async def until_kind(self, run_id: str, kind: str) -> AnyEvent:
         """The first event of that kind."""
         return await self.until(run_id, lambda event: event.kind == kind)
+
+    async def until_asked(self, run_id: str, message_id: str) -> RequestOpened:
+        """The request about calls of that message, once it is open."""
+        event = await self.until(
+            run_id, lambda event: event.kind == "request_opened" and event.request.message_id == message_id
+        )
+        assert isinstance(event, RequestOpened)
+        return event
+
+    async def until_turn_ended(self, run_id: str, turn: int = 1) -> TurnEnded:
+        """The end of that turn."""
+        event = await self.until(run_id, lambda event: event.kind == "turn_ended" and event.turn == turn)
+        assert isinstance(event, TurnEnded)
+        return event
+
+    async def results(self, run_id: str) -> list[ToolMessage]:
+        """The results of the run's calls, in the order in which the model sees them."""
+        return [message for message in await self.client.transcript(run_id) if isinstance(message, ToolMessage)]
 
 
 def stage_settings(address: str, task_queue: str, folder: Path, **settings: Any) -> Settings:

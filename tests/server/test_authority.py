@@ -14,7 +14,6 @@ from perdure import AgentSpec, PerdureError, ToolPolicy
 from perdure.contracts.agent import ApprovalRule, ArgumentRule, Waiting
 from perdure.contracts.approvals import CallVerdict
 from perdure.contracts.errors import OrderRefusedError
-from perdure.contracts.messages import ToolMessage
 from perdure.contracts.requests import Remember
 from perdure.testing.script import asks, asks_badly, says, script, together
 from tests.server.stage import Stage, worker_here
@@ -54,10 +53,6 @@ async def verdicts(stage: Stage, run_id: str) -> list[CallVerdict]:
 
 async def rules(stage: Stage, run_id: str) -> list[tuple[str, str]]:
     return [(one.verdict.decision, one.verdict.rule) for one in await verdicts(stage, run_id)]
-
-
-async def results(stage: Stage, run_id: str) -> list[ToolMessage]:
-    return [message for message in await stage.client.transcript(run_id) if isinstance(message, ToolMessage)]
 
 
 async def asked(stage: Stage, run_id: str, number: int) -> None:
@@ -160,7 +155,7 @@ async def test_an_agent_file_says_who_may_approve_what(stage_without_worker: Sta
         await stage.client.approve(run_id, actor="bob")
         await stage.client.output(run_id)
         assert effects(stage.folder) == ["publish news"]
-        assert [result.status for result in await results(stage, run_id)] == ["denied", "ok"]
+        assert [result.status for result in await stage.results(run_id)] == ["denied", "ok"]
 
 
 async def test_the_houses_policy_holds_for_every_agent_and_grants_do_not_lift_it(
@@ -204,7 +199,7 @@ async def test_an_edited_call_is_judged_as_what_it_has_become(stage_without_work
             ("allow", False, 3),
         ]
         assert "stricter than what was shown" in said[1].verdict.reason
-        assert [result.status for result in await results(stage, run_id)] == ["ok", "denied"]
+        assert [result.status for result in await stage.results(run_id)] == ["ok", "denied"]
 
 
 async def test_at_the_deadline_the_default_approves_no_more_than_it_may(
@@ -221,7 +216,7 @@ async def test_at_the_deadline_the_default_approves_no_more_than_it_may(
         await stage.client.output(run_id)
         assert effects(stage.folder) == ["draft x"]
         assert await rules(stage, run_id) == [("ask", "policy"), ("ask", "policy"), ("allow", "approved")]
-        denied = (await results(stage, run_id))[1]
+        denied = (await stage.results(run_id))[1]
         assert (denied.status, "before the deadline" in denied.text) == ("denied", True)
         with pytest.raises(OrderRefusedError):
             await stage.client.approve(run_id, "t1s1c2")
@@ -255,7 +250,7 @@ async def test_calls_that_mean_nothing_are_answered_and_end_the_turn_when_they_d
         run_id = await stage.start(script(bad, worse, repeat_last=True), agent=AgentSpec(), mode="auto")
         with pytest.raises(PerdureError, match="invalid_calls"):
             await stage.client.output(run_id)
-        said = await results(stage, run_id)
+        said = await stage.results(run_id)
         assert {result.status for result in said} == {"invalid"}
         texts = [result.text for result in said]
         assert 'Did you mean "search"?' in texts[0]

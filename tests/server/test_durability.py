@@ -18,7 +18,7 @@ from perdure import RunFailedError
 from perdure.contracts.activities import AgentQuery, JudgeRequest, ModelCall, ResolvedAgent
 from perdure.contracts.agent import FrozenAgent
 from perdure.contracts.events import AnyEvent, TextArrived
-from perdure.contracts.messages import AssistantMessage, CallPart, ToolMessage
+from perdure.contracts.messages import AssistantMessage, CallPart
 from perdure.contracts.names import AUTHORIZE, CALL_MODEL, RESOLVE_AGENT
 from perdure.contracts.tools import ToolSpec
 from perdure.providers.gate import Gate
@@ -26,23 +26,8 @@ from perdure.providers.scripted import Script
 from perdure.testing.script import asks, held, says, script, slowly
 from perdure.worker.worker import sandbox
 from perdure.workflows.run import AgentRun
-from tests.server.stage import TOOLS, Stage, worker_here
+from tests.server.stage import Stage, Workers, worker_here
 from tests.server.tools import effects
-from tests.servers import OwnedProcess, StartWorker
-
-
-@pytest.fixture
-def worker(start_worker: StartWorker) -> Any:
-    """Starts a worker process of its own that serves the test's tools and dies easily."""
-
-    def start() -> OwnedProcess:
-        process = start_worker(
-            model="demo:demo", tools=TOOLS, heartbeat_timeout="1s", heartbeat_throttle="50ms", log_format="json"
-        )
-        process.until('"ready"')
-        return process
-
-    return start
 
 
 async def attempts(stage: Stage, run_id: str, activity_id: str) -> list[int]:
@@ -59,31 +44,20 @@ async def attempts(stage: Stage, run_id: str, activity_id: str) -> list[int]:
     ]
 
 
-async def tool_messages(stage: Stage, run_id: str) -> list[ToolMessage]:
-    """The results of a run."""
-    return [message for message in await stage.client.transcript(run_id) if isinstance(message, ToolMessage)]
-
-
-@pytest.fixture
-def lone(stage_without_worker: Stage) -> Stage:
-    """The stage of a test that starts and kills its own workers."""
-    return stage_without_worker
-
-
-async def test_a_tool_that_is_not_idempotent_is_not_run_again_after_kill_9(lone: Stage, worker: Any) -> None:
+async def test_a_tool_that_is_not_idempotent_is_not_run_again_after_kill_9(lone: Stage, worker: Workers) -> None:
     first = worker()
     run_id = await lone.start(script(asks("push_once", name="x", gate="gate"), says("Who knows.")))
     await Gate(lone.folder / "pushed").wait()
     first.kill()
     worker()
     assert (await lone.client.output(run_id)).output == "Who knows."
-    (result,) = await tool_messages(lone, run_id)
+    (result,) = await lone.results(run_id)
     assert result.status == "unknown"
     assert "Nobody knows" in result.text
     assert effects(lone.folder) == ["push x"]
 
 
-async def test_an_idempotent_tool_is_run_again_after_kill_9_and_gives_one_result(lone: Stage, worker: Any) -> None:
+async def test_an_idempotent_tool_is_run_again_after_kill_9_and_gives_one_result(lone: Stage, worker: Workers) -> None:
     first = worker()
     run_id = await lone.start(script(asks("push_again", name="x", gate="gate"), says("Done.")))
     await Gate(lone.folder / "pushed").wait()
@@ -91,13 +65,13 @@ async def test_an_idempotent_tool_is_run_again_after_kill_9_and_gives_one_result
     Gate(lone.folder / "gate").open()
     worker()
     assert (await lone.client.output(run_id)).output == "Done."
-    (result,) = await tool_messages(lone, run_id)
+    (result,) = await lone.results(run_id)
     assert (result.status, result.text) == ("ok", "x pushed")
     assert effects(lone.folder) == ["push x", "push x"]
 
 
 async def test_a_model_call_that_was_killed_is_asked_again_and_the_watcher_sees_a_restart(
-    lone: Stage, worker: Any
+    lone: Stage, worker: Workers
 ) -> None:
     first = worker()
     run_id = await lone.start(script(held(says("once ", "upon ", "a time"), lone.folder / "gate", after=2)))
@@ -120,7 +94,9 @@ async def test_a_model_call_that_was_killed_is_asked_again_and_the_watcher_sees_
     assert ids == ["u1", "t1s1"]
 
 
-async def test_a_recorded_answer_is_not_asked_again_and_a_request_survives_the_worker(lone: Stage, worker: Any) -> None:
+async def test_a_recorded_answer_is_not_asked_again_and_a_request_survives_the_worker(
+    lone: Stage, worker: Workers
+) -> None:
     first = worker()
     run_id = await lone.start(script(asks("publish", text="news"), says("Done.")))
     opened = await lone.until_kind(run_id, "request_opened")
@@ -138,7 +114,7 @@ async def test_a_recorded_answer_is_not_asked_again_and_a_request_survives_the_w
     assert effects(lone.folder) == ["publish news"]
 
 
-async def test_what_is_sent_while_no_worker_runs_is_applied_when_one_comes(lone: Stage, worker: Any) -> None:
+async def test_what_is_sent_while_no_worker_runs_is_applied_when_one_comes(lone: Stage, worker: Workers) -> None:
     first = worker()
     run_id = await lone.start(script(asks("publish", text="news"), says("Done.")))
     await lone.until_kind(run_id, "request_opened")
@@ -153,7 +129,7 @@ async def test_what_is_sent_while_no_worker_runs_is_applied_when_one_comes(lone:
 
 
 async def test_an_interrupt_of_a_call_whose_worker_died_keeps_what_its_last_heartbeat_said(
-    lone: Stage, worker: Any
+    lone: Stage, worker: Workers
 ) -> None:
     first = worker()
     stuck = held(says("I begin", " and never end"), lone.folder / "never", after=1)
@@ -162,8 +138,7 @@ async def test_an_interrupt_of_a_call_whose_worker_died_keeps_what_its_last_hear
     first.kill()
     await lone.temporal.get_workflow_handle(run_id).signal("interrupt", {"reason": "gone"})
     worker()
-    ended = await lone.until_kind(run_id, "turn_ended")
-    assert ended.kind == "turn_ended"
+    ended = await lone.until_turn_ended(run_id)
     assert (ended.end, ended.output) == ("interrupted", "I begin")
     await lone.client.cancel(run_id)
 
@@ -180,7 +155,7 @@ def five_steps(stage: Stage) -> Script:
     )
 
 
-async def test_pull_the_plug(lone: Stage, worker: Any) -> None:
+async def test_pull_the_plug(lone: Stage, worker: Workers) -> None:
     """Five tool steps and an approval; two workers killed at different places: each tool took effect once."""
     first = worker()
     run_id = await lone.start(five_steps(lone))
@@ -281,7 +256,7 @@ async def test_a_call_without_a_readable_verdict_asks_a_human(lone: Stage, verdi
         run_id = await lone.client.start("Hello")
         opened = await lone.until_kind(run_id, "request_opened")
         assert opened.kind == "request_opened"
-        assert opened.request.calls[0].verdict.rule == "error"
+        assert (opened.request.calls[0].verdict.rule, opened.request.calls[0].verdict.firm) == ("error", True)
         await lone.client.cancel(run_id)
         await lone.client.output(run_id)
 
@@ -292,7 +267,7 @@ async def test_any_json_of_a_foreign_worker_is_a_result(lone: Stage, returned: A
     async with strange_worker(lone, answer=asks_once, verdicts=allow, returned=returned):
         run_id = await lone.client.start("Hello")
         await lone.client.output(run_id)
-        (result,) = await tool_messages(lone, run_id)
+        (result,) = await lone.results(run_id)
         assert result.status == "ok"
         assert result.data == returned
         assert result.text == (returned if isinstance(returned, str) else json.dumps(returned))

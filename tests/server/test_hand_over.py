@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
-from functools import partial
 from pathlib import Path
 
 import pytest
-from temporalio.client import Client as TemporalClient
 
-from perdure import Client
 from perdure.contracts.events import AnyEvent
 from perdure.testing.script import asks, says, script
-from perdure.worker.converter import data_converter
 from tests.server.stage import Stage, worker_here
 from tests.server.tools import effects
-from tests.servers import running_server, unique
+from tests.servers import running_server
 
 
 @pytest.fixture(scope="module")
@@ -28,10 +24,8 @@ def restless_server() -> Iterator[str]:
 @pytest.fixture
 async def restless(restless_server: str, tmp_path: Path) -> AsyncIterator[Stage]:
     """A stage on that server."""
-    temporal = await TemporalClient.connect(restless_server, data_converter=data_converter())
-    queue = unique("queue")
-    stage = Stage(Client.wrap(temporal, task_queue=queue), temporal, tmp_path, queue)
-    async with worker_here(restless_server, queue, tmp_path):
+    stage = await Stage.on(restless_server, tmp_path)
+    async with worker_here(restless_server, stage.task_queue, tmp_path):
         yield stage
         await stage.compare_histories_with_runs()
 
@@ -39,16 +33,6 @@ async def restless(restless_server: str, tmp_path: Path) -> AsyncIterator[Stage]
 def executions(events: list[AnyEvent]) -> int:
     """In how many executions the events stand."""
     return len({event.position.execution_id for event in events if event.position})
-
-
-def asks_about(message_id: str, event: AnyEvent) -> bool:
-    """Whether a request about calls of that message opened."""
-    return event.kind == "request_opened" and event.request.message_id == message_id
-
-
-def turn_ended(turn: int, event: AnyEvent) -> bool:
-    """Whether that turn ended."""
-    return event.kind == "turn_ended" and event.turn == turn
 
 
 async def test_a_run_of_many_steps_goes_on_over_several_executions(restless: Stage) -> None:
@@ -75,7 +59,7 @@ async def test_a_request_that_waits_is_handed_over_and_can_be_answered(restless:
     steps = [asks("look", name="a"), asks("look", name="b"), asks("publish", text="x"), asks("publish", text="y")]
     run_id = await restless.start(script(*steps, says("Done.")))
     for message_id in ("t1s3", "t1s4"):
-        await restless.until(run_id, partial(asks_about, message_id))
+        await restless.until_asked(run_id, message_id)
         await restless.client.send(run_id, f"By the way, at {message_id}.")
         await restless.client.approve(run_id, f"{message_id}c1")
     assert (await restless.client.output(run_id)).output == "Done."
@@ -88,9 +72,9 @@ async def test_a_conversation_goes_on_turn_after_turn(restless: Stage) -> None:
     played = script(*[says(f"Answer {turn}.") for turn in range(1, 9)])
     run_id = await restless.start(played, conversation=True)
     for turn in range(1, 8):
-        await restless.until(run_id, partial(turn_ended, turn))
+        await restless.until_turn_ended(run_id, turn)
         await restless.client.send(run_id, f"Question {turn + 1}.")
-    await restless.until(run_id, partial(turn_ended, 8))
+    await restless.until_turn_ended(run_id, 8)
     await restless.client.close(run_id)
     output = await restless.client.output(run_id)
     assert (output.turns, output.output) == (8, "Answer 8.")

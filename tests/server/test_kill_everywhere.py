@@ -7,56 +7,24 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
 from perdure import AgentSpec, ToolPolicy
 from perdure.contracts.brief import brief
-from perdure.contracts.events import AnyEvent
 from perdure.contracts.messages import ToolMessage
 from perdure.contracts.requests import Approve, Deny, Order, Remember
 from perdure.providers.gate import Gate
 from perdure.providers.scripted import Script
 from perdure.testing.script import asks, held, says, script, together
 from tests.server.mortal import doom
-from tests.server.stage import TOOLS, Stage
+from tests.server.stage import RESOLVER, Stage, Workers
 from tests.server.tools import effects
-from tests.servers import OwnedProcess, StartWorker
+from tests.servers import OwnedProcess
 
 pytestmark = pytest.mark.slow
-MORTAL = Path(__file__).parent / "mortal.py"
-RESOLVER = f"{MORTAL}:ask_first"
 CAREFUL = AgentSpec(policy=(ToolPolicy(tool="launch", resolver=RESOLVER),))
 """An agent of whose launches a person must be asked, and where judging can be deadly."""
-
-Worker = Callable[[], OwnedProcess]
-
-
-@pytest.fixture
-def worker(start_worker: StartWorker) -> Worker:
-    """Starts a worker process of its own, which serves the tools that can kill it."""
-
-    def start() -> OwnedProcess:
-        process = start_worker(
-            model="demo:demo",
-            tools=f"{TOOLS},{MORTAL}:launch",
-            resolvers=RESOLVER,
-            heartbeat_timeout="1s",
-            heartbeat_throttle="50ms",
-            log_format="json",
-        )
-        process.until('"ready"')
-        return process
-
-    return start
-
-
-@pytest.fixture
-def lone(stage_without_worker: Stage) -> Stage:
-    """The stage of a test that starts and loses its own workers."""
-    return stage_without_worker
 
 
 async def died(process: OwnedProcess) -> None:
@@ -71,8 +39,7 @@ async def signalled(stage: Stage, run_id: str, order: Order) -> None:
 
 async def result(stage: Stage, run_id: str, call_id: str = "t1s1c1") -> ToolMessage:
     """The one result of a call."""
-    told = [message for message in await stage.client.transcript(run_id) if isinstance(message, ToolMessage)]
-    (found,) = [message for message in told if message.call_id == call_id]
+    (found,) = [message for message in await stage.results(run_id) if message.call_id == call_id]
     return found
 
 
@@ -80,7 +47,7 @@ def one_launch(then: str = "Done.") -> Script:
     return script(asks("launch", name="x"), says(then))
 
 
-async def test_killed_between_the_reply_and_its_verdict(lone: Stage, worker: Worker) -> None:
+async def test_killed_between_the_reply_and_its_verdict(lone: Stage, worker: Workers) -> None:
     doom(lone.folder, "while judging")
     first = worker()
     run_id = await lone.start(one_launch(), agent=CAREFUL)
@@ -97,7 +64,7 @@ async def test_killed_between_the_reply_and_its_verdict(lone: Stage, worker: Wor
     await lone.compare_histories_with_runs()
 
 
-async def test_killed_while_the_request_is_open(lone: Stage, worker: Worker) -> None:
+async def test_killed_while_the_request_is_open(lone: Stage, worker: Workers) -> None:
     first = worker()
     run_id = await lone.start(one_launch(), agent=CAREFUL)
     opened = await lone.until_kind(run_id, "request_opened")
@@ -119,7 +86,7 @@ async def test_killed_while_the_request_is_open(lone: Stage, worker: Worker) -> 
 
 
 @pytest.mark.parametrize("order", [Approve(actor="ada"), Deny(actor="ada", reason="no")], ids=["approve", "deny"])
-async def test_responded_while_nobody_worked(lone: Stage, worker: Worker, order: Order) -> None:
+async def test_responded_while_nobody_worked(lone: Stage, worker: Workers, order: Order) -> None:
     first = worker()
     run_id = await lone.start(one_launch(), agent=CAREFUL)
     await lone.until_kind(run_id, "request_opened")
@@ -135,7 +102,7 @@ async def test_responded_while_nobody_worked(lone: Stage, worker: Worker, order:
 
 
 async def test_of_contrary_responses_that_came_while_nobody_worked_the_first_counts(
-    lone: Stage, worker: Worker
+    lone: Stage, worker: Workers
 ) -> None:
     first = worker()
     run_id = await lone.start(one_launch(), agent=CAREFUL)
@@ -151,7 +118,7 @@ async def test_of_contrary_responses_that_came_while_nobody_worked_the_first_cou
     assert [bool(event.refused) for event in orders] == [False, True]
 
 
-async def test_killed_between_the_response_and_the_judging_that_follows(lone: Stage, worker: Worker) -> None:
+async def test_killed_between_the_response_and_the_judging_that_follows(lone: Stage, worker: Workers) -> None:
     first = worker()
     run_id = await lone.start(one_launch(), agent=CAREFUL)
     await lone.until_kind(run_id, "request_opened")
@@ -171,7 +138,7 @@ async def test_killed_between_the_response_and_the_judging_that_follows(lone: St
 @pytest.mark.parametrize(
     ("where", "took_effect"), [("before the effect", []), ("after the effect", ["launch x"])], ids=["before", "after"]
 )
-async def test_killed_while_it_runs(lone: Stage, worker: Worker, where: str, took_effect: list[str]) -> None:
+async def test_killed_while_it_runs(lone: Stage, worker: Workers, where: str, took_effect: list[str]) -> None:
     first = worker()
     run_id = await lone.start(one_launch("Who knows."), agent=CAREFUL)
     await lone.until_kind(run_id, "request_opened")
@@ -186,7 +153,7 @@ async def test_killed_while_it_runs(lone: Stage, worker: Worker, where: str, too
     await lone.compare_histories_with_runs()
 
 
-async def test_killed_when_it_has_settled_and_the_model_is_asked_again(lone: Stage, worker: Worker) -> None:
+async def test_killed_when_it_has_settled_and_the_model_is_asked_again(lone: Stage, worker: Workers) -> None:
     first = worker()
     gate = Gate(lone.folder / "gate")
     run_id = await lone.start(
@@ -204,14 +171,14 @@ async def test_killed_when_it_has_settled_and_the_model_is_asked_again(lone: Sta
     await lone.compare_histories_with_runs()
 
 
-async def test_killed_after_a_grant_was_made(lone: Stage, worker: Worker) -> None:
+async def test_killed_after_a_grant_was_made(lone: Stage, worker: Workers) -> None:
     """The grant stands in the history: the next worker knows it, and the same call asks no more."""
     first = worker()
     played = script(asks("launch", name="x"), asks("publish", text="y"), asks("launch", name="x"), says("Done."))
     run_id = await lone.start(played, agent=CAREFUL)
     await lone.until_kind(run_id, "request_opened")
     await lone.client.approve(run_id, remember=Remember(), actor="ada")
-    await lone.until(run_id, lambda event: event.kind == "request_opened" and event.request.message_id == "t1s2")
+    await lone.until_asked(run_id, "t1s2")
     first.kill()
 
     worker()
@@ -223,12 +190,7 @@ async def test_killed_after_a_grant_was_made(lone: Stage, worker: Worker) -> Non
     await lone.compare_histories_with_runs()
 
 
-def opened_for(message_id: str) -> Callable[[AnyEvent], bool]:
-    """Whether a request about that message opened."""
-    return lambda event: event.kind == "request_opened" and event.request.message_id == message_id
-
-
-async def test_killed_at_each_boundary_of_one_run(lone: Stage, worker: Worker) -> None:
+async def test_killed_at_each_boundary_of_one_run(lone: Stage, worker: Workers) -> None:
     """One run, four workers dead: each launch ran once or not at all, and each call settled once."""
     played = script(
         together(asks("launch", name="a"), asks("launch", name="b")), asks("launch", name="c"), says("All done.")
@@ -239,7 +201,7 @@ async def test_killed_at_each_boundary_of_one_run(lone: Stage, worker: Worker) -
     await died(process)
 
     process = worker()
-    await lone.until(run_id, opened_for("t1s1"))
+    await lone.until_asked(run_id, "t1s1")
     doom(lone.folder, "while judging")
     await signalled(lone, run_id, Approve(call_ids=("t1s1c1",), actor="ada"))
     await died(process)
@@ -251,7 +213,7 @@ async def test_killed_at_each_boundary_of_one_run(lone: Stage, worker: Worker) -
 
     process = worker()
     await lone.client.deny(run_id, "t1s1c2", actor="bob")
-    await lone.until(run_id, opened_for("t1s2"))
+    await lone.until_asked(run_id, "t1s2")
     process.kill()
     await signalled(lone, run_id, Approve(call_id="t1s2c1", actor="bob"))
 

@@ -122,7 +122,7 @@ async def test_an_interrupt_keeps_the_text_and_the_name_of_the_fallback_that_wro
     run_id = await begun(stage, first, second, conversation=True)
     await stage.until(run_id, lambda event: event.kind == "text_arrived" and event.text == "I begin")
     await stage.client.interrupt(run_id)
-    await stage.until_kind(run_id, "turn_ended")
+    await stage.until_turn_ended(run_id)
     message = await last_message(stage, run_id)
     assert (message.model, message.finish, message.text) == (second, "interrupted", "I begin")
     assert message.usage.requests == 2
@@ -135,7 +135,7 @@ async def test_an_interrupt_in_the_back_off_of_a_fallback_keeps_its_text_and_its
     run_id = await begun(stage, first, second, conversation=True)
     await stage.until(run_id, lambda event: event.kind == "retrying" and event.attempt == 3)
     await stage.client.interrupt(run_id)
-    await stage.until_kind(run_id, "turn_ended")
+    await stage.until_turn_ended(run_id)
     message = await last_message(stage, run_id)
     assert (message.model, message.attempt, message.finish, message.text) == (second, 2, "interrupted", "Half")
     assert message.usage.requests == 2
@@ -205,8 +205,7 @@ async def test_a_veto_ends_the_turn_with_its_reason_and_the_conversation_goes_on
     model = stage.model(script(says("Gladly."), repeat_last=True))
     async with worker_here(dev_server, stage.task_queue, stage.folder, **told):
         run_id = await begun(stage, model, stage.model(script(says("Never."))), message="On Sunday", conversation=True)
-        ended = await stage.until_kind(run_id, "turn_ended")
-        assert ended.kind == "turn_ended"
+        ended = await stage.until_turn_ended(run_id)
         assert ended.failure is not None
         assert (ended.end, ended.failure.kind, ended.failure.attribution) == ("failed", "vetoed", "operator")
         assert ended.failure.message.endswith(f"watchers.py:plan: {watchers.VETO}")

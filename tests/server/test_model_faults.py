@@ -153,7 +153,7 @@ async def test_a_provider_that_hangs_is_left_at_once_when_the_turn_is_interrupte
             await at.reached.wait()
         stopped = time.monotonic()
         await stage.client.interrupt(run_id, reason="too slow")
-        ended = await stage.until_kind(run_id, "turn_ended")
+        ended = await stage.until_turn_ended(run_id)
         took = time.monotonic() - stopped
         assert ended.kind == "turn_ended"
         assert (ended.end, took < 2) == ("interrupted", True), took

@@ -34,7 +34,7 @@ async def test_an_approved_call_runs_and_a_denied_one_never_does(stage: Stage) -
     assert (await stage.client.approve(run_id, "t1s1c1")).ids == ("t1s1c1",)
     await stage.client.deny(run_id, "t1s1c2", reason="not this one", actor="ada")
     assert (await stage.client.output(run_id)).output == "Done."
-    results = [m for m in await stage.client.transcript(run_id) if isinstance(m, ToolMessage)]
+    results = await stage.results(run_id)
     assert [result.status for result in results] == ["ok", "denied"]
     assert results[1].text == "Denied by ada: not this one"
     assert effects(stage.folder) == ["publish good"]
@@ -123,7 +123,7 @@ async def test_a_question_is_answered_by_its_answer(stage: Stage) -> None:
         await stage.client.approve(run_id)
     await stage.client.answer(run_id, "blue")
     await stage.client.output(run_id)
-    result = next(m for m in await stage.client.transcript(run_id) if isinstance(m, ToolMessage))
+    (result,) = await stage.results(run_id)
     assert (result.status, result.text) == ("ok", "blue")
 
 
@@ -131,7 +131,7 @@ async def test_with_no_human_nothing_waits(stage: Stage) -> None:
     both = together(asks("publish", text="x"), asks("ask_human", question="May I?"))
     run_id = await stage.start(script(both, says("I could not.")), humans="none")
     assert (await stage.client.output(run_id)).output == "I could not."
-    results = [m for m in await stage.client.transcript(run_id) if isinstance(m, ToolMessage)]
+    results = await stage.results(run_id)
     assert [result.status for result in results] == ["denied", "denied"]
     assert effects(stage.folder) == []
 
@@ -141,12 +141,10 @@ async def test_an_interrupt_keeps_the_partial_text_and_the_conversation_goes_on(
     run_id = await stage.start(script(stuck, says("As you wish.")), conversation=True)
     await stage.until(run_id, lambda event: event.kind == "text_arrived")
     await stage.client.interrupt(run_id, turn=1, reason="too long", actor="ada")
-    ended = await stage.until_kind(run_id, "turn_ended")
-    assert ended.kind == "turn_ended"
+    ended = await stage.until_turn_ended(run_id)
     assert (ended.end, ended.output) == ("interrupted", "I begin")
     await stage.client.send(run_id, "Something else.")
-    again = await stage.until(run_id, lambda event: event.kind == "turn_ended" and event.turn == 2)
-    assert again.kind == "turn_ended"
+    again = await stage.until_turn_ended(run_id, 2)
     assert again.output == "As you wish."
     partial = (await stage.client.transcript(run_id))[1]
     assert isinstance(partial, AssistantMessage)
@@ -156,7 +154,7 @@ async def test_an_interrupt_keeps_the_partial_text_and_the_conversation_goes_on(
 
 async def test_an_interrupt_of_a_resting_run_or_of_another_turn_is_answered_so(stage: Stage) -> None:
     run_id = await stage.start(script(says("Hello."), asks("publish", text="x")), conversation=True)
-    await stage.until_kind(run_id, "turn_ended")
+    await stage.until_turn_ended(run_id)
     with pytest.raises(OrderRefusedError, match="nothing to interrupt"):
         await stage.client.interrupt(run_id)
     await stage.client.send(run_id, "Publish.")
@@ -236,7 +234,7 @@ async def test_responses_for_what_does_not_wait_are_refused_with_a_reason(stage:
     with pytest.raises(OrderRefusedError, match="other arguments"):
         await stage.client.approve(run_id, "t1s1c1", digest="0" * 32)
     await stage.client.approve(run_id, "t1s1c1")
-    await stage.until(run_id, lambda event: event.kind == "request_opened" and event.request.message_id == "t1s2")
+    await stage.until_asked(run_id, "t1s2")
     with pytest.raises(OrderRefusedError, match="settled already"):
         await stage.client.approve(run_id, "t1s1c1")
     await stage.client.cancel(run_id)
@@ -286,8 +284,7 @@ async def test_an_interrupt_during_back_off_keeps_the_partial_text_and_is_quick(
     run_id = await stage.start(script(failing, says("never", " asked", " again")), conversation=True)
     await stage.until(run_id, lambda event: event.kind == "retrying")
     await stage.client.interrupt(run_id)
-    ended = await stage.until_kind(run_id, "turn_ended")
-    assert ended.kind == "turn_ended"
+    ended = await stage.until_turn_ended(run_id)
     assert (ended.end, ended.output) == ("interrupted", "never asked")
     await stage.client.cancel(run_id)
 

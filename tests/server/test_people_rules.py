@@ -11,7 +11,7 @@ import pytest
 from perdure import AgentSpec, RunFailedError, ToolPolicy
 from perdure.contracts.agent import ApprovalRule, Waiting
 from perdure.contracts.errors import OrderRefusedError
-from perdure.contracts.messages import ToolMessage, UserMessage
+from perdure.contracts.messages import UserMessage
 from perdure.contracts.requests import Remember
 from perdure.providers.gate import Gate
 from perdure.testing.script import asks, held, says, script, together
@@ -31,10 +31,6 @@ async def waiting_for_approval(stage: Stage, *more: Any, **wishes: Any) -> str:
     run_id = await stage.start(script(asks("publish", text="news"), *(more or (says("Done."),))), **wishes)
     await stage.until_kind(run_id, "request_opened")
     return run_id
-
-
-async def results(stage: Stage, run_id: str) -> list[ToolMessage]:
-    return [message for message in await stage.client.transcript(run_id) if isinstance(message, ToolMessage)]
 
 
 async def said_by_people(stage: Stage, run_id: str) -> list[str]:
@@ -61,7 +57,7 @@ async def test_a_deadline_that_passes_denies_and_a_later_response_is_refused_as_
 
     Gate(stage.folder / "gate").open()
     assert (await stage.client.output(run_id)).output == "Nobody came."
-    denied, _ = await results(stage, run_id)
+    denied, _ = await stage.results(run_id)
     assert (denied.status, denied.text) == ("denied", "Denied: Nobody responded before the deadline.")
     assert effects(stage.folder) == ["look a"]
 
@@ -97,7 +93,7 @@ async def test_a_question_that_nobody_answers_in_time_tells_the_model_so(stage: 
     agent = AgentSpec(waiting=Waiting(deadline=SOON, remind=SOON / 2))
     run_id = await stage.start(script(asks("ask_human", question="Which?"), says("Then not.")), agent=agent)
     assert (await stage.client.output(run_id)).output == "Then not."
-    (unanswered,) = await results(stage, run_id)
+    (unanswered,) = await stage.results(run_id)
     assert (unanswered.status, unanswered.text) == ("error", "Nobody responded before the deadline.")
 
 
@@ -158,7 +154,7 @@ async def test_what_the_second_approver_changed_the_first_must_approve_again(sta
     await stage.client.approve(run_id, "t1s1c1", digest=request.calls[0].digest, actor="ada")
     await stage.client.output(run_id)
     assert effects(stage.folder) == ["publish better news"]
-    (result,) = await results(stage, run_id)
+    (result,) = await stage.results(run_id)
     assert result.ran_with == {"text": "better news"}
     assert "A human changed the arguments" in result.text
 
@@ -175,9 +171,9 @@ async def test_the_same_script_with_no_human_ends_without_waiting_and_tells_the_
     agent = policy(approvers=("ada",))
     run_id = await stage.start(played, agent=agent, humans="none")
     assert (await stage.client.output(run_id)).output == "As far as I came."
-    told_of = [(result.call_id, result.status) for result in await results(stage, run_id)]
+    told_of = [(result.call_id, result.status) for result in await stage.results(run_id)]
     assert told_of == [("t1s1c1", "ok"), ("t1s1c2", "denied"), ("t1s1c3", "denied"), ("t1s2c1", "denied")]
-    assert all("can be asked" in result.text for result in (await results(stage, run_id))[1:])
+    assert all("can be asked" in result.text for result in (await stage.results(run_id))[1:])
     kinds = [event.kind async for event in stage.client.events(run_id)]
     assert not {"request_opened", "question_opened", "deadline_passed"} & set(kinds)
     assert effects(stage.folder) == ["look a"]
@@ -216,10 +212,7 @@ async def test_a_revoked_grant_asks_again(stage: Stage) -> None:
     (grant,) = (await stage.client.open_requests(run_id)).grants
     await stage.client.revoke(run_id, grant.grant_id, actor="bob")
     Gate(stage.folder / "gate").open()
-    again = await stage.until(
-        run_id, lambda event: event.kind == "request_opened" and event.request.message_id == "t1s3"
-    )
-    assert again.kind == "request_opened"
+    await stage.until_asked(run_id, "t1s3")
     with pytest.raises(OrderRefusedError, match="There is no grant g1"):
         await stage.client.revoke(run_id, grant.grant_id)
     await stage.client.approve(run_id)
@@ -250,14 +243,12 @@ async def test_a_message_that_is_withdrawn_while_it_is_answered_ends_the_turn_an
     run_id = await stage.start(script(stuck, says("As you wish.")), conversation=True)
     await stage.until_kind(run_id, "text_arrived")
     await stage.client.withdraw(run_id, "u1", reason="wrong run", actor="ada")
-    ended = await stage.until_kind(run_id, "turn_ended")
-    assert ended.kind == "turn_ended"
+    ended = await stage.until_turn_ended(run_id)
     assert ended.failure is not None
     assert (ended.end, ended.failure.kind) == ("failed", "message_gone")
 
     await stage.client.send(run_id, "Something else.")
-    again = await stage.until(run_id, lambda event: event.kind == "turn_ended" and event.turn == 2)
-    assert again.kind == "turn_ended"
+    again = await stage.until_turn_ended(run_id, 2)
     assert again.output == "As you wish."
     await stage.client.close(run_id)
     assert (await stage.client.output(run_id)).status == "completed"
@@ -289,7 +280,7 @@ async def test_several_options_are_answered_with_several(stage: Stage) -> None:
         await stage.client.answer(run_id, ("red", "black"))
     await stage.client.answer(run_id, ("red", "blue"))
     await stage.client.output(run_id)
-    assert [(result.status, result.text) for result in await results(stage, run_id)] == [("ok", "red, blue")]
+    assert [(result.status, result.text) for result in await stage.results(run_id)] == [("ok", "red, blue")]
 
 
 @pytest.mark.parametrize("name", ["edit", "withdraw", "revoke"])

@@ -12,22 +12,19 @@ from typing import Any
 import httpx
 import pytest
 from temporalio.api.sdk.v1 import WorkflowMetadata
-from temporalio.client import Client as TemporalClient
 
-from perdure import Client
 from perdure.contracts.names import SEARCH_ATTRIBUTES
 from perdure.testing.script import asks, fails, says, script, together
-from perdure.worker.converter import data_converter
 from tests.server.browser import CHROMIUM, DRIVER, browsing
 from tests.server.stage import Stage, worker_here
-from tests.servers import free_port, running_server
+from tests.servers import DEADLINE, free_port, running_server
 
 pytestmark = pytest.mark.slow
 
 LIST = "/namespaces/default/workflows"
 API = f"/api/v1{LIST}"
 LOOK = 0.1
-LOOKS = 100
+LOOKS = int(DEADLINE / LOOK)
 METADATA = "__temporal_workflow_metadata"
 """The query that the UI asks for the current details."""
 
@@ -68,11 +65,11 @@ def ui() -> Iterator[Ui]:
 
 
 @pytest.fixture
-async def watched(ui: Ui, task_queue: str, tmp_path: Path) -> AsyncIterator[Stage]:
+async def watched(ui: Ui, tmp_path: Path) -> AsyncIterator[Stage]:
     """A stage on the server that has a UI, with a worker."""
-    temporal = await TemporalClient.connect(ui.address, data_converter=data_converter())
-    async with worker_here(ui.address, task_queue, tmp_path):
-        yield Stage(Client.wrap(temporal, task_queue=task_queue), temporal, tmp_path, task_queue)
+    stage = await Stage.on(ui.address, tmp_path)
+    async with worker_here(ui.address, stage.task_queue, tmp_path):
+        yield stage
 
 
 WRITES = script(
