@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from perdure.contracts.events import AnyEvent
+from perdure.providers.catalogue import CATALOGUE
 from perdure.providers.gate import Gate
 from perdure.testing.script import held, says, script
 from tests.house.source import ROOT, plain_environment
@@ -96,6 +97,20 @@ def test_no_secret_stands_in_the_compose_file() -> None:
         for name, value in service.get("environment", {}).items():
             if re.search(r"PASSWORD|PWD|KEY|SECRET|TOKEN", name):
                 assert re.fullmatch(r"\$\{\w+:[?-][^}]*\}", value), name
+
+
+def test_the_worker_gets_the_key_of_every_provider_that_is_known() -> None:
+    keys = {endpoint.key_variable for endpoint in CATALOGUE.values() if endpoint.key_variable}
+
+    assert keys <= set(SERVICES["worker"]["environment"])
+
+
+def test_what_the_dockerfile_copies_is_all_that_the_build_is_given() -> None:
+    ignored = (ROOT / ".dockerignore").read_text().splitlines()
+    given = {line.removeprefix("!") for line in ignored if line.startswith("!")}
+
+    assert "*" in ignored
+    assert given == {source.removeprefix("./") for line in lines_of("COPY") for source in line.split()[:-1]}
 
 
 def test_compose_accepts_the_file() -> None:
