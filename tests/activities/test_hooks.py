@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from perdure.activities.hooks import MAX_HANGING, HookFunction, ModelHooks, load_model_hooks
+from perdure.activities.hooks import HookFunction, ModelHooks, load_model_hooks
 from perdure.contracts.errors import InvalidSettingsError
 from perdure.contracts.failures import Failure
 from perdure.contracts.hooks import ModelCallAnswered, ModelCallFailed, ModelCallPlanned, ModelCallUsed
@@ -136,29 +136,6 @@ async def test_hooks_are_waited_for_no_longer_than_their_timeout_or_the_patience
         assert hanging.called == 2
     finally:
         hanging.released.set()
-
-
-async def test_a_hook_that_hangs_too_often_is_called_no_more() -> None:
-    hanging = Hanging()
-    hooks = ModelHooks(usage={"h": hanging}, before={"h": hanging}, timeout=timedelta(milliseconds=10))
-    try:
-        for _ in range(MAX_HANGING + 3):
-            await hooks.tell(USED)
-        assert hanging.called == MAX_HANGING
-        objection = await hooks.objection(PLANNED)
-        assert objection is not None
-        assert "earlier calls of it still hang" in objection.message
-    finally:
-        hanging.released.set()
-
-
-async def test_a_timeout_that_a_hook_raises_is_its_own_error() -> None:
-    def times_out(event: object) -> None:
-        raise TimeoutError
-
-    objection = await guards(one=times_out).objection(PLANNED)
-    assert objection is not None
-    assert "it raised TimeoutError" in objection.message
 
 
 @pytest.fixture

@@ -94,6 +94,7 @@ async def test_a_briefing_is_researched_freely_and_published_only_after_a_questi
         await asked(stage, run_id, 1)
         await stage.client.approve(run_id, "t1s1c1", remember=Remember(when=()), actor="ada")
         await asked(stage, run_id, 2)
+        await stage.until(run_id, lambda event: event.kind == "call_ended" and event.result.call_id == "t1s2c1")
         assert effects(stage.folder) == ["search tea", "search cups"]
         await stage.client.approve(run_id, "t1s2c2", remember=Remember(when=()), actor="ada")
         await asked(stage, run_id, 3)
@@ -234,10 +235,24 @@ async def test_a_resolver_decides_and_one_that_fails_asks_in_every_mode(
         (request,) = (await stage.client.open_requests(run_id)).requests
         (call,) = request.calls
         assert (call.call_id, call.verdict.rule) == ("t1s1c2", "error")
-        assert "LookupError: the calendar is not there" in call.verdict.reason
+        assert "it raised LookupError at desk.py:" in call.verdict.reason
         await stage.client.approve(run_id)
         await stage.client.output(run_id)
         assert effects(stage.folder) == ["draft x"]
+
+
+async def test_a_tool_that_is_served_no_more_is_never_run_though_it_was_approved(
+    stage_without_worker: Stage, working: Working
+) -> None:
+    stage = stage_without_worker
+    async with working():
+        run_id = await stage.start(script(asks("publish", text="x"), says("Then not.")))
+        await asked(stage, run_id, 1)
+    async with working(tools=(f"{DESK}:search",)):
+        await stage.client.approve(run_id, "t1s1c1")
+        assert (await stage.client.output(run_id)).output == "Then not."
+        assert [result.status for result in await stage.results(run_id)] == ["unavailable"]
+        assert effects(stage.folder) == []
 
 
 async def test_calls_that_mean_nothing_are_answered_and_end_the_turn_when_they_do_not_stop(
