@@ -19,9 +19,11 @@ from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
 from perdure.activities.notify import CommandHook, Hook, NotifyActivity, WebhookHook
+from perdure.activities.setbacks import LONGEST, SHORTEST
 from perdure.contracts.activities import Notification
 from perdure.contracts.approvals import Question
 from perdure.contracts.errors import NotificationFailedError
+from perdure.workflows.executors import NOTIFY_ATTEMPTS
 
 NOW = datetime.now(UTC)
 CANARY = "canary-51c7e0aa"
@@ -251,6 +253,13 @@ async def test_a_hook_that_never_takes_it_is_told_once_and_fails_the_activity_in
 
 async def test_without_hooks_nobody_is_told() -> None:
     assert await Attempts().next() is None
+
+
+def test_a_hook_that_is_down_is_told_again_for_as_long_as_the_manual_says() -> None:
+    manual = (Path(__file__).parents[2] / "docs" / "notifications.md").read_text(encoding="utf-8")
+    assert f"up to {NOTIFY_ATTEMPTS} attempts within ten minutes" in manual
+    longest = sum(min(SHORTEST * 2**attempt, LONGEST).total_seconds() for attempt in range(1, NOTIFY_ATTEMPTS))
+    assert timedelta(minutes=9) < timedelta(seconds=longest) <= timedelta(minutes=11)
 
 
 def test_the_example_of_the_manual_is_a_notification() -> None:

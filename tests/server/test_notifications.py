@@ -12,11 +12,13 @@ from typing import Any
 
 import pytest
 from temporalio.api.enums.v1 import EventType
+from temporalio.api.history.v1 import ActivityTaskScheduledEventAttributes
 
 from perdure.contracts.agent import AgentSpec, Waiting
 from perdure.contracts.names import NOTIFY
 from perdure.contracts.requests import RunRequest
 from perdure.testing.script import asks, says, script
+from perdure.workflows.executors import NOTIFY_ATTEMPTS
 from tests.server.hearing import receiving
 from tests.server.stage import TOOLS, Stage, worker_here
 from tests.server.tools import effects
@@ -37,9 +39,23 @@ async def publishing(stage: Stage, waiting: Waiting | None = None, **wishes: Any
 
 async def scheduled(stage: Stage, run_id: str) -> list[str]:
     """The types of the activities that the run has started."""
+    return [started.activity_type.name for started in await activities(stage, run_id)]
+
+
+async def attempts_allowed(stage: Stage, run_id: str) -> set[int]:
+    """How often the run's notifications are tried at most."""
+    return {
+        started.retry_policy.maximum_attempts
+        for started in await activities(stage, run_id)
+        if started.activity_type.name == NOTIFY
+    }
+
+
+async def activities(stage: Stage, run_id: str) -> list[ActivityTaskScheduledEventAttributes]:
+    """The activities that the run has started."""
     history = await stage.temporal.get_workflow_handle(run_id).fetch_history()
     return [
-        event.activity_task_scheduled_event_attributes.activity_type.name
+        event.activity_task_scheduled_event_attributes
         for event in history.events
         if event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED
     ]
@@ -87,6 +103,7 @@ async def test_a_hook_that_fails_for_now_is_told_again_under_the_same_key(
     ):
         run_id = await publishing(stage)
         posted = await receiver.until(3)
+        assert await attempts_allowed(stage, run_id) == {NOTIFY_ATTEMPTS}
         assert len({each.key for each in posted}) == 1
         assert {each.body for each in posted} == {posted[0].body}
         await stage.client.deny(run_id)
