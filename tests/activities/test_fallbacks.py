@@ -91,6 +91,16 @@ def test_a_model_that_asks_for_a_long_wait_is_left_while_another_is_there() -> N
     assert (standing.model, setback.wait) == ("a:1", LONGEST + timedelta(seconds=1))
 
 
+def test_a_model_that_is_down_is_left_after_one_try_while_another_is_there() -> None:
+    busy = OverloadedError("a", "busy")
+    standing, setback = first().asked().after(busy, attempt=1, down=True)
+    assert (standing.model, setback.wait) == ("b:2", AT_ONCE)
+    assert setback.failure.message == "a: busy The model b:2 is asked next."
+    standing, setback = first(ALONE).asked().after(busy, attempt=1, down=True)
+    assert standing.model == "a:1"
+    assert setback.wait is not None
+
+
 def test_the_back_off_of_a_fallback_begins_anew() -> None:
     standing = Standing.of(CALL.model_copy(update={"tries": 9}), 8, None)
     standing, _ = standing.asked().after(QuotaError("a", "no credit"), attempt=8)
