@@ -81,6 +81,13 @@ async def test_large_media_lie_in_a_file_named_by_its_content(tmp_path: Path) ->
     assert len(made.model_dump_json()) < INLINE_BYTES
 
 
+async def test_a_workspace_that_takes_no_media_is_told(tmp_path: Path) -> None:
+    (tmp_path / "media").write_text("a file")
+    with pytest.raises(ApplicationError, match=r"media cannot take what was made: File exists\.") as caught:
+        await ran("generate_image", ImageQuery(model="corp:i", prompt="sea"), Maker(LARGE), tmp_path)
+    assert caught.value.type == "unavailable"
+
+
 async def test_several_media_share_what_a_result_holds(tmp_path: Path) -> None:
     half = b"h" * (INLINE_BYTES * 2 // 3)
     made = await ran("generate_image", ImageQuery(model="corp:i", prompt="sea"), Maker(half, half), tmp_path)

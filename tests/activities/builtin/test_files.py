@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from perdure.activities.builtin.files import MOST_BYTES, read_file, write_file
+from perdure.activities.builtin.files import read_file, write_file
 from perdure.activities.functions import tool_from
-from perdure.activities.results import MOST_BYTES as MOST_RESULT_BYTES
+from perdure.activities.results import MOST_BYTES, SHOWN_BYTES
 from perdure.contracts.tools import ToolOutput
 from tests.activities.calling import called
 
@@ -68,8 +68,8 @@ async def test_a_long_file_is_shown_in_whole_lines_that_fit(tmp_path: Path) -> N
     output = await called(read_file, tmp_path, path="a.txt")
 
     shown, _, note = output.text.rpartition("\n\n")
-    assert len(shown.encode()) <= MOST_BYTES
-    assert len(output.text.encode()) <= MOST_RESULT_BYTES
+    assert len(shown.encode()) <= SHOWN_BYTES
+    assert len(output.text.encode()) <= MOST_BYTES
     last = int(shown.splitlines()[-1].split()[0])
     assert note == f"[Lines 1 to {last} are shown and more follow: go on with offset={last + 1}.]"
 
@@ -80,7 +80,7 @@ async def test_an_endless_line_is_cut_and_the_next_one_can_be_read(tmp_path: Pat
     first = await called(read_file, tmp_path, path="a.json")
     second = await called(read_file, tmp_path, path="a.json", offset=2)
 
-    assert first.text.endswith(f"\n[Line 1 is cut after {MOST_BYTES:,} bytes. The next line is at offset=2.]")
+    assert first.text.endswith(f"\n[Line 1 is cut after {SHOWN_BYTES:,} bytes. The next line is at offset=2.]")
     assert "�" not in first.text
     assert second.text == "end\n"
 

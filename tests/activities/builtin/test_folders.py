@@ -3,8 +3,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from perdure.activities.builtin.folders import MOST_BYTES, MOST_ENTRIES, list_dir
+from perdure.activities.builtin.folders import MOST_ENTRIES, list_dir
 from perdure.activities.functions import tool_from
+from perdure.activities.results import SHOWN_BYTES
 from perdure.contracts.tools import ToolOutput
 from tests.activities.calling import called
 
@@ -64,7 +65,7 @@ async def test_long_names_are_cut_by_size(tmp_path: Path) -> None:
 
     text = (await called(list_dir, tmp_path)).text
 
-    assert MOST_BYTES - 300 < len(text.encode()) < MOST_BYTES + 100
+    assert SHOWN_BYTES - 300 < len(text.encode()) < SHOWN_BYTES + 100
     assert text.endswith("of 300 entries are left out.]")
 
 

@@ -7,8 +7,9 @@ from datetime import timedelta
 
 import pytest
 
-from perdure.activities.builtin.web import MOST_SHOWN_BYTES, Web
+from perdure.activities.builtin.web import Web
 from perdure.activities.functions import tool_from
+from perdure.activities.results import SHOWN_BYTES
 from perdure.contracts.tools import ToolOutput
 from tests.activities.calling import called
 
@@ -150,7 +151,7 @@ async def test_a_large_body_is_fetched_to_a_bound_and_shown_to_a_smaller_one(sit
 
     assert "[Only the first 200,000 bytes were fetched.]" in output.text
     assert output.text.endswith("of 200,000 bytes are left out. Ask for a part to see more.]")
-    assert len(output.text.encode()) < MOST_SHOWN_BYTES + 500
+    assert len(output.text.encode()) < SHOWN_BYTES + 500
 
 
 async def test_what_unpacks_to_more_than_the_bound_is_cut_too(site: Site) -> None:
