@@ -9,7 +9,6 @@ from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
 from perdure.activities.posture import application_error, posture
-from perdure.activities.setbacks import LONGEST, SHORTEST
 from perdure.contracts import errors
 from perdure.contracts.digests import digest_of
 from perdure.contracts.errors import (
@@ -48,20 +47,6 @@ def test_every_provider_error_tells_its_kind_its_failure_and_whether_to_try_agai
 def test_the_provider_says_when_to_come_back() -> None:
     error = RateLimitedError("acme", "slow down", retry_after=timedelta(seconds=77))
     assert application_error(error, attempt=1).next_retry_delay == timedelta(seconds=77)
-
-
-@pytest.mark.parametrize("after", [timedelta(0), timedelta(seconds=-5)])
-def test_a_provider_that_says_at_once_is_not_hammered(after: timedelta) -> None:
-    error = RateLimitedError("acme", "slow down", retry_after=after)
-    assert application_error(error, attempt=1).next_retry_delay == SHORTEST
-
-
-@pytest.mark.parametrize("attempt", [1, 2, 3, 6, 7, 8, 40, 1_000_000])
-def test_the_back_off_doubles_with_jitter_up_to_its_bound(attempt: int) -> None:
-    most = min(SHORTEST * 2 ** min(attempt, 20), LONGEST)
-    delays = [application_error(OverloadedError("acme", "busy"), attempt=attempt).next_retry_delay for _ in range(50)]
-    assert all(delay is not None and max(SHORTEST, most / 2) <= delay <= most for delay in delays)
-    assert len(set(delays)) > 1
 
 
 def test_what_nobody_can_mend_by_waiting_is_not_tried_again() -> None:

@@ -2,10 +2,9 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 from temporalio import activity
@@ -17,16 +16,11 @@ from temporalio.testing import ActivityEnvironment
 from temporalio.worker import Worker
 
 from perdure.activities.builtin import builtin_tools
-from perdure.activities.declaration import tool
 from perdure.activities.functions import tool_from
-from perdure.activities.results import MOST_BYTES
 from perdure.activities.toolbox import Toolbox
 from perdure.activities.tools import tool_activities
-from perdure.contracts.errors import ToolError
 from perdure.contracts.tools import CallContext, ToolOutput
-from tests.activities.calling import called, context
-
-SHORT = timedelta(milliseconds=50)
+from tests.activities.calling import context
 
 
 async def test_every_tool_is_an_activity_under_its_own_name_but_those_for_people() -> None:
@@ -46,13 +40,6 @@ async def test_an_activity_takes_arguments_and_context_and_gives_an_output() -> 
     )
 
 
-async def test_a_blocking_tool_runs_beside_the_event_loop() -> None:
-    def where() -> str:
-        return threading.current_thread().name
-
-    assert (await called(where)).text == "where t1s1c1"
-
-
 async def test_a_blocking_tool_knows_the_activity_that_it_runs_in() -> None:
     def who() -> str:
         return activity.info().activity_id
@@ -60,110 +47,6 @@ async def test_a_blocking_tool_knows_the_activity_that_it_runs_in() -> None:
     (served,) = tool_activities(Toolbox([tool_from(who)]))
 
     assert (await ActivityEnvironment().run(served, {}, context())).text == "test"
-
-
-async def test_arguments_that_do_not_fit_are_answered_and_nothing_runs() -> None:
-    ran: list[int] = []
-
-    def add(a: int) -> None:
-        ran.append(a)
-
-    output = await called(add, a="many")
-
-    assert (output.status, ran) == ("error", [])
-    assert output.text.startswith("The arguments do not fit add: a: ")
-
-
-def raising(error: BaseException) -> tuple[Callable[[], None], Callable[[], Any]]:
-    def sync_tool() -> None:
-        raise error
-
-    async def async_tool() -> None:
-        raise error
-
-    return sync_tool, async_tool
-
-
-@pytest.mark.parametrize(
-    ("error", "said"),
-    [
-        (ToolError("There is no such row."), "There is no such row."),
-        (ValueError("no number"), "failed: ValueError: no number"),
-        (TimeoutError(), "failed: TimeoutError"),
-        (StopIteration("end"), "StopIteration"),
-        (SystemExit(1), "failed: SystemExit: 1"),
-        (asyncio.CancelledError(), "something that it waited for was cancelled"),
-        (ExceptionGroup("two", [ValueError(), KeyError()]), "failed: ExceptionGroup: two (2 sub-exceptions)"),
-    ],
-)
-async def test_whatever_a_tool_raises_is_an_error_output_without_a_traceback(error: BaseException, said: str) -> None:
-    for function in raising(error):
-        output = await called(function)
-
-        assert output.status == "error"
-        assert said in output.text
-        assert "Traceback" not in output.text
-        assert "\n" not in output.text
-
-
-async def test_a_long_result_is_cut() -> None:
-    output = await called(lambda_named_dump)
-
-    assert len(output.text.encode()) <= MOST_BYTES
-    assert output.text.endswith("see more.]")
-
-
-def lambda_named_dump() -> str:
-    return "x" * (MOST_BYTES + 1)
-
-
-async def test_a_result_without_a_json_form_is_an_error() -> None:
-    def handle() -> Any:
-        return object()
-
-    assert (await called(handle)).status == "error"
-
-
-async def test_a_blocking_function_that_returns_an_awaitable_is_awaited() -> None:
-    async def later() -> int:
-        return 3
-
-    def now() -> Any:
-        return later()
-
-    assert (await called(now)).data == 3
-
-
-async def test_an_asynchronous_tool_is_cancelled_at_its_deadline() -> None:
-    tidied: list[str] = []
-
-    @tool(deadline=SHORT)
-    async def wait() -> None:
-        try:
-            await asyncio.Event().wait()
-        finally:
-            tidied.append("tidied")
-
-    output = await called(wait)
-
-    assert output.text == "wait did not end within its deadline of 0.05 s and was stopped."
-    assert (output.status, tidied) == ("error", ["tidied"])
-
-
-async def test_a_blocking_tool_is_left_behind_at_its_deadline_and_the_text_says_so() -> None:
-    end = threading.Event()
-
-    @tool(deadline=SHORT)
-    def wait() -> None:
-        end.wait()
-
-    output = await called(wait)
-    end.set()
-
-    assert output.text == (
-        "wait did not end within its deadline of 0.05 s and could not be stopped and may still be at work."
-    )
-    assert output.status == "error"
 
 
 class Blocking:
