@@ -8,7 +8,7 @@ import pytest
 from pydantic import SecretStr
 from temporalio.service import TLSConfig
 
-from perdure.contracts.errors import OperatorError, ServerUnavailableError
+from perdure.contracts.errors import InvalidSettingsError, OperatorError, ServerUnavailableError
 from perdure.worker.connection import answers, connect, refused, tls_of, unconnected
 from perdure.worker.settings import Settings
 from tests.servers import free_port
@@ -32,6 +32,13 @@ def test_tls_is_off_until_a_key_or_a_certificate_is_given(pem: Path) -> None:
 def test_tls_can_be_said_outright(pem: Path) -> None:
     assert isinstance(tls_of(Settings(tls=True)), TLSConfig)
     assert tls_of(Settings(tls=False, api_key=SecretStr("canary-key"))) is False
+
+
+def test_a_tls_file_that_cannot_be_read_is_named(pem: Path) -> None:
+    settings = Settings(tls_cert=pem)
+    pem.unlink()
+    with pytest.raises(InvalidSettingsError, match=r"client\.pem cannot be read: No such file .*PERDURE_TLS_CERT"):
+        tls_of(settings)
 
 
 async def test_a_server_without_tls_is_not_taken_for_one_with(dev_server: str) -> None:

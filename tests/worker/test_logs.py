@@ -13,8 +13,9 @@ import pytest
 import structlog
 from pydantic import SecretStr
 
+from perdure.activities.redaction import HIDDEN
 from perdure.providers.catalogue import Endpoint
-from perdure.worker.logs import HIDDEN, Redaction, configure_logging, secrets_of
+from perdure.worker.logs import Redaction, configure_logging, secrets_of
 from perdure.worker.settings import Settings
 
 CANARY = "canary-7f3a9c1e"
@@ -62,7 +63,20 @@ def test_a_known_secret_is_hidden_wherever_it_stands(line: dict[str, Any]) -> No
     assert HIDDEN in repr(redacted)
 
 
-@pytest.mark.parametrize("name", ["api_key", "Authorization", "X-Api-Key", "password", "access_token", "client-secret"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "api_key",
+        "ApiKey",
+        "Authorization",
+        "X-Api-Key",
+        "password",
+        "PGPASSWORD",
+        "GITHUB_PAT",
+        "token",
+        "client-secret",
+    ],
+)
 def test_a_field_that_is_named_like_a_secret_is_hidden(name: str) -> None:
     assert Redaction()(None, "info", {"event": "x", "headers": {name: "anything"}})["headers"] == {name: HIDDEN}
 
@@ -89,6 +103,9 @@ def test_the_secrets_are_those_of_the_settings_and_of_the_environment() -> None:
         "OPENAI_API_KEY": "openai-value",
         "PATH": "/usr/bin:/bin",
         "MY_TOKEN": "t",
+        "PGPASSWORD": "database-1",
+        "MONKEY": "long-tailed",
+        "PWD": "/home/someone",
     }
     assert secrets_of(settings, environ) == {
         "server-key-1",
@@ -96,6 +113,7 @@ def test_the_secrets_are_those_of_the_settings_and_of_the_environment() -> None:
         "hook-secret-1",
         "corp-value-1",
         "openai-value",
+        "database-1",
     }
 
 
