@@ -183,9 +183,9 @@ async def test_pull_the_plug(lone: Stage, worker: Workers) -> None:
 async def test_a_model_that_is_silent_for_longer_than_the_heartbeat_timeout_is_not_killed(
     lone: Stage, dev_server: str
 ) -> None:
-    timeout = timedelta(seconds=1)
+    timeout = timedelta(seconds=3)
     async with worker_here(dev_server, lone.task_queue, lone.folder, heartbeat_timeout=timeout):
-        run_id = await lone.start(script(slowly(says("Well."), timedelta(seconds=1.6))))
+        run_id = await lone.start(script(slowly(says("Well."), timedelta(seconds=4))))
         assert (await lone.client.output(run_id)).output == "Well."
         assert await attempts(lone, run_id, "t1s1") == [1]
 

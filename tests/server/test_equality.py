@@ -33,6 +33,7 @@ SCRIPTS: dict[str, tuple[Script, dict[str, Any]]] = {
         ),
         {},
     ),
+    "the bare name of a tool": (script(asks("tide"), says("High.")), {}),
     "a step limit": (script(GREEDY, repeat_last=True), {"limits": {"steps": 3}}),
     "an attempt that fails": (script(fails("overloaded", after=1), says("one ", "two")), {}),
     "no human": (script(asks("publish", text="x"), says("I may not.")), {"humans": "none"}),

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from perdure import PerdureError, RunRequest
+from perdure import AgentSpec, PerdureError, RunRequest
 from perdure.contracts.errors import InvalidInputError, OrderRefusedError, RunAlreadyRunningError, RunNotFoundError
 from perdure.contracts.messages import AssistantMessage, ToolMessage, UserMessage
 from perdure.providers.gate import Gate
@@ -40,16 +40,20 @@ async def test_an_approved_call_runs_and_a_denied_one_never_does(stage: Stage) -
     assert effects(stage.folder) == ["publish good"]
 
 
-async def test_a_safe_call_runs_while_its_sibling_waits_and_an_approved_call_starts_at_once(stage: Stage) -> None:
-    slow = asks("wait_then_look", name="slow", gate="gate")
-    run_id = await stage.start(script(together(slow, asks("publish", text="now")), says("Both.")))
+async def test_of_three_calls_a_safe_one_runs_one_waits_one_is_settled_and_an_approved_one_starts_at_once(
+    stage: Stage,
+) -> None:
+    slow, outside = asks("wait_then_look", name="slow", gate="gate"), asks("look", name="outside")
+    agent = AgentSpec(tools=("wait_then_look", "publish"))
+    run_id = await stage.start(script(together(slow, asks("publish", text="now"), outside), says("All.")), agent=agent)
     await stage.until_kind(run_id, "request_opened")
     await stage.client.approve(run_id)
     await stage.until(run_id, lambda event: event.kind == "call_ended" and event.result.call_id == "t1s1c2")
     assert effects(stage.folder) == ["publish now"]
     Gate(stage.folder / "gate").open()
     output = await stage.client.output(run_id)
-    assert (output.output, output.steps) == ("Both.", 2)
+    assert (output.output, output.steps) == ("All.", 2)
+    assert [result.status for result in await stage.results(run_id)] == ["ok", "ok", "denied"]
 
 
 async def test_free_text_is_never_taken_for_a_response(stage: Stage) -> None:

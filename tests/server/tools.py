@@ -29,6 +29,13 @@ async def look(name: str, context: CallContext, size: int = 20) -> str:
     return (name * size)[:size]
 
 
+@tool(name="harbour__tide", effect="read", idempotent=True)
+async def tide(context: CallContext) -> str:
+    """The tide in the harbour."""
+    note_effect(context, "tide")
+    return "high"
+
+
 @tool(effect="read", idempotent=True)
 async def wait_then_look(name: str, gate: str, context: CallContext) -> str:
     """Look something up when the gate opens."""
