@@ -14,6 +14,7 @@ from perdure.contracts.instructions import TurnEnd
 from perdure.contracts.messages import AssistantMessage, ToolMessage
 from perdure.contracts.record import Record
 from perdure.contracts.requests import Order
+from perdure.contracts.usage import Bill
 
 
 class Outcome(Record):
@@ -56,6 +57,7 @@ class ModelFailure(Outcome):
     kind: Literal["model_failure"] = "model_failure"
     message_id: str
     failure: Failure
+    bill: Bill = Bill()
 
 
 class CallsJudged(Outcome):

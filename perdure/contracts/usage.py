@@ -11,7 +11,9 @@ class Usage(Record):
     """Tokens of one model call or a sum of several.
 
     ``input_tokens`` includes ``cached_tokens`` and ``cache_write_tokens``; ``output_tokens`` includes
-    ``reasoning_tokens``. ``requests`` counts requests to a provider, failed attempts included.
+    ``reasoning_tokens``. ``requests`` counts requests to a provider, failed attempts included. ``incomplete`` counts the
+    answers of which the provider never said the whole usage, because they broke off or never came: the tokens, and
+    what they cost, are at least what is counted.
     """
 
     requests: int = 0
@@ -20,6 +22,7 @@ class Usage(Record):
     cache_write_tokens: int = 0
     output_tokens: int = 0
     reasoning_tokens: int = 0
+    incomplete: int = 0
 
     @property
     def total_tokens(self) -> int:
@@ -33,6 +36,7 @@ class Usage(Record):
             cache_write_tokens=self.cache_write_tokens + other.cache_write_tokens,
             output_tokens=self.output_tokens + other.output_tokens,
             reasoning_tokens=self.reasoning_tokens + other.reasoning_tokens,
+            incomplete=self.incomplete + other.incomplete,
         )
 
 
@@ -47,3 +51,10 @@ class Cost(Record):
 
     def __add__(self, other: Cost) -> Cost:
         return Cost(nano_dollars=self.nano_dollars + other.nano_dollars, unpriced=self.unpriced + other.unpriced)
+
+
+class Bill(Record):
+    """What all attempts of a model call took."""
+
+    usage: Usage = Usage()
+    cost: Cost = Cost()

@@ -171,7 +171,7 @@ class ScriptedProvider:
         if reply.forced is not None and not request.tools:
             reply = reply.forced
         failure = reply.failures[attempt - 1] if attempt <= len(reply.failures) else None
-        pieces = (StartPiece(f"scripted-{number}"), *reply.pieces())
+        pieces = reply.pieces()
         for streamed in range(len(pieces) + 1):
             for pause in reply.pauses:
                 if pause.after == streamed:
@@ -180,6 +180,8 @@ class ScriptedProvider:
                 raise _ERRORS[failure.kind](
                     "scripted", failure.detail, status=failure.status, retry_after=failure.retry_after
                 )
+            if not streamed:
+                yield StartPiece(f"scripted-{number}")
             if streamed < len(pieces):
                 yield pieces[streamed]
                 if reply.pace:

@@ -180,7 +180,8 @@ class Assembler:
     def usage(self) -> Usage:
         """What this attempt consumed, as far as the provider has said; one request at least."""
         usage = self._usage or Usage()
-        return usage.model_copy(update={"requests": max(usage.requests, 1)})
+        whole = self._usage is not None and self.finish is not None
+        return usage.model_copy(update={"requests": max(usage.requests, 1), "incomplete": 0 if whole else 1})
 
     @property
     def cost(self) -> Cost:

@@ -129,8 +129,13 @@ def test_empty_text_makes_no_part() -> None:
 
 
 def test_later_usage_replaces_earlier_and_counts_one_request() -> None:
-    message = made(UsagePiece(Usage(input_tokens=5)), UsagePiece(Usage(input_tokens=5, output_tokens=2)))
-    assert message.usage == Usage(requests=1, input_tokens=5, output_tokens=2)
+    said = (UsagePiece(Usage(input_tokens=5)), UsagePiece(Usage(input_tokens=5, output_tokens=2)))
+    assert made(*said, FinishPiece("stop")).usage == Usage(requests=1, input_tokens=5, output_tokens=2)
+
+
+@pytest.mark.parametrize("pieces", [(TextPiece("a"), UsagePiece(Usage(input_tokens=5))), (FinishPiece("stop"),)])
+def test_usage_is_incomplete_until_the_answer_has_ended_and_its_usage_was_said(pieces: tuple[Piece, ...]) -> None:
+    assert made(*pieces).usage.incomplete == 1
 
 
 def test_the_providers_own_word_on_the_cost_beats_the_price_list() -> None:
