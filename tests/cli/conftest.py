@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,12 +12,13 @@ import pytest
 from perdure.providers.catalogue import LOCAL_PROVIDERS
 from perdure.providers.scripted import Reply, ScriptedFailure
 from perdure.testing.script import save, script
-from tests.cli.programs import Home, Terminal
-from tests.servers import free_port, unique
+from tests.cli.programs import Home, Terminal, until
+from tests.servers import DEADLINE, binary, free_port, unique
 
 AtTerminal = Callable[..., Terminal]
 Play = Callable[..., str]
 Left = Callable[..., str]
+Untaken = Callable[..., str]
 Serve = Callable[[], Terminal]
 
 
@@ -40,7 +42,7 @@ def play(tmp_path: Path) -> Play:
 def left(home: Home, play: Play) -> Left:
     """Start a run that waits for a human, and leave it; returns its id. No worker serves it then.
 
-    ``agent`` names an agent of the test's own: other tests' runs are on the same server.
+    ``agent`` names an agent of the test's own, for tests that list runs: other tests' runs are on the same server.
     """
 
     def leave(*lines: Reply, agent: str = "", options: tuple[str, ...] = ()) -> str:
@@ -50,9 +52,26 @@ def left(home: Home, play: Play) -> Left:
             options = (*options, "--agent", f"{agent}.md")
         ended = home.run("run", "Do it", "--model", play(*lines), "--run-id", run_id, *options)
         assert ended.returncode == 4, ended
+        if agent:
+            until(lambda: home.lists(run_id, "--status", "waiting"))
         return run_id
 
     return leave
+
+
+@pytest.fixture
+def untaken(home: Home, dev_server: str, task_queue: str) -> Untaken:
+    """Start a run that no worker has taken up, from this input in JSON; returns its id."""
+
+    def start(given: str = '"Hello"') -> str:
+        run_id = unique("run")
+        run = ("workflow", "start", "--type", "AgentRun", "-w", run_id, "--task-queue", task_queue, "--input", given)
+        command = [binary("temporal"), *run, "--address", dev_server]
+        subprocess.run(command, check=True, capture_output=True, timeout=DEADLINE)
+        until(lambda: home.lists(run_id))
+        return run_id
+
+    return start
 
 
 @pytest.fixture

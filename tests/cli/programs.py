@@ -15,7 +15,7 @@ import select
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,6 +55,10 @@ class Home:
         _, shown, errors = (stream.read() for stream in streams)
         return subprocess.CompletedProcess([*arguments], code, shown, errors)
 
+    def lists(self, run_id: str, *options: str) -> bool:
+        """Whether ``perdure ls`` has the run."""
+        return f'"run_id":"{run_id}"' in self.run("ls", "--json", "--limit", "1000", *options).stdout
+
     def process(self, *arguments: str, text: str = "", **changes: str) -> subprocess.CompletedProcess[str]:
         """Run ``perdure`` to its end without a terminal, as a process of its own."""
         return subprocess.run(
@@ -66,6 +70,13 @@ class Home:
             text=True,
             timeout=DEADLINE,
         )
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """Wait until ``condition`` holds: for what a server's lists say, which lag behind and tell nobody."""
+    end = time.monotonic() + DEADLINE
+    while not condition():
+        assert time.monotonic() < end, "that did not come to be"
 
 
 @contextmanager

@@ -3,15 +3,16 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
-from datetime import timedelta
+from io import StringIO
 from pathlib import Path
 
 import pytest
 
-from perdure.cli.session import answered
-from perdure.contracts.errors import ServerUnavailableError
+from perdure.cli.screen import Screen
+from perdure.cli.session import said
 from perdure.testing.script import asks, save, says, script
-from tests.cli.programs import Home
+from tests.cli.programs import Home, until
+from tests.cli.silence import falling_silent
 from tests.cli.test_start import failed
 
 
@@ -43,9 +44,7 @@ def test_a_port_that_another_program_has_is_exit_code_3(lonely: Home) -> None:
 
         ended = lonely.run("run", "task", "--model", "demo:demo", PERDURE_CONNECT_TIMEOUT="500ms")
 
-    assert ended.returncode == 3
-    assert ended.stderr.splitlines()[-1].startswith(f"error: Port {port} is taken")
-    assert "Traceback" not in ended.stderr
+    failed(ended, 3, f"error: Port {port} is taken")
 
 
 def test_a_run_starts_a_server_and_later_commands_find_its_runs_again(lonely: Home, tmp_path: Path) -> None:
@@ -53,6 +52,7 @@ def test_a_run_starts_a_server_and_later_commands_find_its_runs_again(lonely: Ho
     model = save(script(write, says("Written.")), tmp_path / "script.json")
 
     left = lonely.run("run", "Write", "--model", model, "--run-id", "mine")
+    until(lambda: lonely.lists("mine", "--status", "waiting"))
     listed = lonely.run("ls", "--json")
     approved = lonely.run("approve", "mine")
     followed = lonely.run("follow", "mine")
@@ -67,7 +67,73 @@ def test_a_run_starts_a_server_and_later_commands_find_its_runs_again(lonely: Ho
     assert (tmp_path / "out.txt").read_text() == "text"
 
 
-async def test_a_server_that_hangs_is_not_waited_for_without_end() -> None:
-    with pytest.raises(ServerUnavailableError, match=r"localhost:7233 \(no answer within 0.01 s\)"):
-        async with answered("localhost:7233", timedelta(milliseconds=10)):
-            await asyncio.Event().wait()
+CONNECTING = 4
+"""Requests before a command asks about runs: twice, what the server can do and whether it has the namespace."""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        *(["ls"], ["inbox"], ["grants"], ["stop", "--all", "--yes"], ["approve", "--all", "--yes"]),
+        *(["grants", "--run", "x"], ["grants", "revoke", "x/g1"], ["show", "x"], ["export", "x"], ["follow", "x"]),
+        *(
+            ["approve", "x"],
+            ["deny", "x"],
+            ["answer", "x", "text"],
+            ["interrupt", "x"],
+            ["close", "x"],
+            ["cancel", "x"],
+        ),
+        *(["send", "x", "text"], ["edit", "x", "u1", "text"], ["withdraw", "x", "u1"], ["setup"]),
+    ],
+)
+def test_a_server_that_takes_connections_and_says_nothing_is_named_with_3(
+    home: Home, foreign_port: int, arguments: list[str]
+) -> None:
+    address = f"127.0.0.1:{foreign_port}"
+
+    ended = home.run(*arguments, PERDURE_ADDRESS=address, PERDURE_CONNECT_TIMEOUT="50ms")
+
+    failed(ended, 3, f"No Temporal server answers at {address} (no answer within 0.05 s)", "PERDURE_ADDRESS")
+
+
+@pytest.mark.parametrize(
+    "arguments", [["ls"], ["inbox"], ["show", "x"], ["approve", "x"], ["send", "x", "text"], ["follow", "x"]]
+)
+def test_a_server_that_falls_silent_when_it_is_asked_is_named_with_3(
+    home: Home, dev_server: str, arguments: list[str]
+) -> None:
+    with falling_silent(dev_server, after=CONNECTING) as address:
+        ended = home.run(*arguments, PERDURE_ADDRESS=address, PERDURE_CONNECT_TIMEOUT="500ms")
+
+    failed(ended, 3, f"No Temporal server answers at {address} (no answer", "PERDURE_ADDRESS")
+
+
+class Heard(StringIO):
+    """A stream that tells when something is written to it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.something = asyncio.Event()
+
+    def write(self, text: str) -> int:
+        self.something.set()
+        return super().write(text)
+
+
+async def test_what_takes_longer_than_a_moment_is_said_while_it_goes_on() -> None:
+    err = Heard()
+
+    async with said(Screen(StringIO(), err), "Reading …", after=0):
+        await err.something.wait()
+
+    assert err.getvalue() == "Reading …\n"
+
+
+async def test_what_is_done_at_once_is_not_worth_a_word() -> None:
+    err = StringIO()
+
+    async with said(Screen(StringIO(), err), "Reading …", after=60):
+        pass
+
+    assert err.getvalue() == ""
