@@ -39,6 +39,11 @@ def test_what_temporal_raises_says_what_to_do(raised: Exception, expected: type[
         raise raised
 
 
+def test_a_server_that_does_not_answer_is_not_taken_for_a_run_without_a_worker() -> None:
+    with pytest.raises(ServerUnavailableError, match="host:7233"), rpc_errors("host:7233"):
+        raise rpc_error(RPCStatusCode.DEADLINE_EXCEEDED)
+
+
 def test_other_errors_pass_as_they_are() -> None:
     with pytest.raises(KeyError), rpc_errors("host:7233"):
         raise KeyError("mine")
