@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import itertools
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import JsonValue
 
 from perdure.cli.render import Renderer
 from perdure.contracts.events import (
@@ -214,6 +216,33 @@ def test_an_output_that_was_not_the_last_text_is_written_at_the_end() -> None:
     assert shown(answered("", thought="Forty-two."), RunClosed(status="completed", output="Forty-two.")) == (
         "Forty-two.\n"
     )
+
+
+SUM: dict[str, JsonValue] = {"sum": 3, "unit": "m²"}
+SUM_SHOWN = '{\n  "sum": 3,\n  "unit": "m²"\n}\n'
+
+
+@pytest.mark.parametrize(
+    ("said", "shown_before"),
+    [
+        (answered('{"sum":3,"unit":"m²"}'), '{"sum":3,"unit":"m²"}\n'),
+        (answered("", thought='{"sum":3,"unit":"m²"}'), ""),
+        (answered(SUM_SHOWN), ""),
+    ],
+)
+def test_an_output_that_is_data_is_shown_once_as_json_that_people_read(said: AnyEvent, shown_before: str) -> None:
+    ends = TurnEnded(turn=1, end="completed", output='{"sum":3,"unit":"m²"}', data=SUM)
+
+    text = shown(said, ends, RunClosed(status="completed", output='{"sum":3,"unit":"m²"}'))
+
+    story, turn, closed = text.partition("turn 1 completed")
+    assert story.rstrip("\n") == (shown_before + SUM_SHOWN).rstrip("\n")
+    assert turn
+    assert "sum" not in closed
+
+
+def test_the_data_of_a_child_is_not_the_output() -> None:
+    assert "unit" not in shown(TurnEnded(turn=1, end="completed", data=SUM, path=("run/researcher",)))
 
 
 def test_failures_are_shown_in_one_line() -> None:
