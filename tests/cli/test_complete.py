@@ -7,7 +7,7 @@ import pytest
 
 from perdure.testing.script import asks, says
 from tests.cli.conftest import Left
-from tests.cli.programs import Home
+from tests.cli.programs import Home, until
 from tests.cli.test_start import failed
 
 BEFORE = {"bash": "_perdure_completion()", "zsh": "#compdef perdure", "fish": "function _perdure_completion"}
@@ -52,8 +52,9 @@ def test_commands_are_completed(home: Home) -> None:
 def test_ids_of_runs_are_completed_from_the_server(home: Home, left: Left) -> None:
     run_id = left(asks("ask_human", question="Which?"), says("Done."))
 
-    assert completed(home, "approve", run_id[:-2]) == [run_id]
-    assert run_id in completed(home, "show", "run-")
+    # A shell is given nothing where the server takes its time.
+    until(lambda: completed(home, "approve", run_id[:-2]) == [run_id])
+    until(lambda: run_id in completed(home, "show", "run-"))
 
 
 def test_without_a_server_nothing_is_completed_and_nothing_said(home: Home, lonely: Home) -> None:

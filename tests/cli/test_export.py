@@ -1,13 +1,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
 
 from perdure.testing.script import asks, says
-from tests.cli.conftest import Left, Play
+from tests.cli.conftest import Left, Play, Untaken
 from tests.cli.programs import Home
 from tests.cli.test_start import failed
-from tests.servers import binary, unique
+from tests.servers import unique
 
 WRITE = asks("write_file", path="out.txt", content="text")
 
@@ -47,9 +46,5 @@ def test_a_run_that_goes_on_is_exported_as_it_stands(home: Home, left: Left) -> 
     assert whole["events"][-1]["kind"] in ("request_opened", "status_changed")
 
 
-def test_a_run_that_has_not_begun_has_nothing_to_export(home: Home, dev_server: str, task_queue: str) -> None:
-    run_id = unique("run")
-    start = ["workflow", "start", "--type", "AgentRun", "-w", run_id, "--task-queue", task_queue, "--input", '"Hello"']
-    subprocess.run([binary("temporal"), *start, "--address", dev_server], check=True, capture_output=True, timeout=60)
-
-    failed(home.run("export", run_id), 3, "has not begun", "perdure worker")
+def test_a_run_that_has_not_begun_has_nothing_to_export(home: Home, untaken: Untaken) -> None:
+    failed(home.run("export", untaken()), 3, "has not begun", "perdure worker")

@@ -7,7 +7,7 @@ from pathlib import Path
 from perdure.providers.gate import Gate
 from perdure.testing.script import asks, fails, held, says, together
 from tests.cli.conftest import AtTerminal, Play, Serve
-from tests.cli.programs import Home
+from tests.cli.programs import Home, until
 from tests.servers import eventually, unique
 
 WRITE = asks("write_file", path="out.txt", content="line one\nline two")
@@ -138,7 +138,7 @@ def test_ctrl_c_while_only_a_person_is_awaited_leaves_what_waits(
     terminal.until(f"Run {run_id} is kept")
 
     assert terminal.wait() == 130
-    assert f"{run_id} " in home.run("inbox").stdout
+    until(lambda: f"{run_id} " in home.run("inbox").stdout)
 
 
 def test_one_of_two_left_waiting_does_not_end_what_the_other_starts(

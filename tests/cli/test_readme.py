@@ -18,7 +18,7 @@ import pytest
 from perdure.cli.app import app
 from tests.cli.conftest import AtTerminal
 from tests.cli.model_server import ONLY_TALKS, model_server
-from tests.cli.programs import Home
+from tests.cli.programs import Home, until
 from tests.servers import DEADLINE, ROOT, binary, running_server
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -119,6 +119,7 @@ class Reader:
             notes.write(f"Question {self.changes}: who brings the boat?\n")
         started = self.home.run("run", SUMMARISE, "--workspace", "examples/notes", "--run-id", "two")
         assert started.returncode == 4, started
+        until(lambda: self.home.lists("two", "--status", "waiting"))
 
 
 @pytest.fixture

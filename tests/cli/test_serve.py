@@ -1,25 +1,24 @@
 from __future__ import annotations
 
 from perdure.testing.script import says
-from tests.cli.conftest import AtTerminal, Play
+from tests.cli.conftest import Play, Serve
 from tests.cli.programs import Home
 from tests.cli.test_start import failed
 from tests.servers import unique
 
 
-def test_a_worker_serves_until_it_is_told_to_stop(
-    home: Home, at_terminal: AtTerminal, play: Play, dev_server: str
-) -> None:
+def test_a_worker_serves_until_it_is_told_to_stop(home: Home, play: Play, serve: Serve) -> None:
     run_id = unique("run")
-    worker = at_terminal("worker", "--model", play(says("First."), says("Second.")))
-    worker.until("ready")
+    talk = ("run", "Hello", "--run-id", run_id, "--conversation", "--model", play(says("Hi."), says("Bye.")))
+    assert home.run(*talk).returncode == 0
+    worker = serve()
 
-    assert home.run("run", "Hello", "--run-id", run_id, "--conversation", "--model", play(says("Hi."))).returncode == 0
     sent = home.run("send", run_id, "bye")
+    followed = home.run("follow", run_id, "--no-worker")
     worker.press("c")
 
-    assert sent.returncode == 0
-    assert "No worker serves" not in sent.stderr
+    assert sent.returncode == 0, sent
+    assert "\nBye.\n" in followed.stdout
     assert worker.wait() == 0
 
 
@@ -30,8 +29,7 @@ def test_a_worker_with_a_tool_that_is_not_there_does_not_start(home: Home) -> No
 def test_a_worker_without_a_server_is_exit_code_3(home: Home) -> None:
     ended = home.run("worker", "--model", "demo:demo", PERDURE_ADDRESS="127.0.0.1:1")
 
-    assert ended.returncode == 3
-    assert ended.stderr.splitlines()[-1].startswith("error: No Temporal server answers at 127.0.0.1:1")
+    failed(ended, 3, "No Temporal server answers at 127.0.0.1:1")
 
 
 def test_setting_up_can_be_repeated(home: Home) -> None:
@@ -48,9 +46,8 @@ def test_a_retention_that_is_no_time_is_refused(home: Home) -> None:
     failed(home.run("setup", "--retention", "long"), 2, "retention", "'long'")
 
 
-def test_the_signal_that_ends_services_ends_a_worker(at_terminal: AtTerminal) -> None:
-    worker = at_terminal("worker", "--model", "demo:demo")
-    worker.until("ready")
+def test_the_signal_that_ends_services_ends_a_worker(serve: Serve) -> None:
+    worker = serve()
 
     worker.terminate()
 

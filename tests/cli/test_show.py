@@ -4,8 +4,8 @@ import json
 import subprocess
 
 from perdure.testing.script import asks, fails, says, together
-from tests.cli.conftest import Play, Serve
-from tests.cli.programs import Home
+from tests.cli.conftest import Play, Serve, Untaken
+from tests.cli.programs import Home, until
 from tests.servers import binary, unique
 
 
@@ -13,6 +13,7 @@ def test_a_run_that_waits_shows_its_transcript_and_how_to_decide(home: Home, pla
     run_id = unique("run")
     model = play(asks("list_dir", path="."), asks("write_file", path="out.txt", content="text"), says("Done."))
     assert home.run("run", "Write", "--model", model, "--run-id", run_id).returncode == 4
+    until(lambda: home.lists(run_id, "--status", "waiting"))
 
     shown = home.run("show", run_id, PERDURE_UI_URL="http://ui.example.org")
     listed = home.run("ls", "--status", "waiting")
@@ -69,12 +70,8 @@ def test_a_run_that_somebody_terminated_shows_as_failed(home: Home, play: Play, 
     assert "perdure approve" not in shown.stderr
 
 
-def test_a_run_that_no_worker_has_taken_up_says_so(home: Home, dev_server: str, task_queue: str) -> None:
-    run_id = unique("run")
-    start = ["workflow", "start", "--type", "AgentRun", "-w", run_id, "--task-queue", task_queue, "--input", '"Hello"']
-    subprocess.run([binary("temporal"), *start, "--address", dev_server], check=True, capture_output=True, timeout=60)
-
-    shown = home.run("show", run_id)
+def test_a_run_that_no_worker_has_taken_up_says_so(home: Home, untaken: Untaken) -> None:
+    shown = home.run("show", untaken())
 
     assert shown.returncode == 0
     assert "no worker has taken it up yet" in shown.stdout

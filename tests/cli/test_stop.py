@@ -1,15 +1,13 @@
 from __future__ import annotations
 
-import subprocess
-
 import pytest
 
 from perdure.cli.stop import is_of
 from perdure.testing.script import asks, says
-from tests.cli.conftest import AtTerminal, Left, Serve
-from tests.cli.programs import Home
+from tests.cli.conftest import AtTerminal, Left, Serve, Untaken
+from tests.cli.programs import Home, until
 from tests.cli.test_start import failed
-from tests.servers import binary, unique
+from tests.servers import unique
 
 WRITE = asks("write_file", path="out.txt", content="text")
 
@@ -30,14 +28,13 @@ def test_every_run_of_the_agent_is_canceled_and_shown_and_no_other(home: Home, l
     for run_id in (first, second):
         assert f"run {run_id} was canceled" in home.run("follow", run_id).stderr
     assert "waiting_approval" in home.run("show", other).stdout
-    assert home.run("stop", "--agent", agent, "--all").stderr == f"No run of the agent {agent} goes on.\n"
+    nothing_left = f"No run of the agent {agent} goes on.\n"
+    until(lambda: home.run("stop", "--agent", agent, "--all").stderr.endswith(nothing_left))
 
 
-def test_a_run_that_no_worker_has_taken_up_is_stopped_too(home: Home, dev_server: str, task_queue: str) -> None:
-    agent, run_id = unique("clerk"), unique("run")
-    given = f'{{"message": "Hello", "agent": "{agent}"}}'
-    start = ["workflow", "start", "--type", "AgentRun", "-w", run_id, "--task-queue", task_queue, "--input", given]
-    subprocess.run([binary("temporal"), *start, "--address", dev_server], check=True, capture_output=True, timeout=60)
+def test_a_run_that_no_worker_has_taken_up_is_stopped_too(home: Home, untaken: Untaken) -> None:
+    agent = unique("clerk")
+    run_id = untaken(f'{{"message": "Hello", "agent": "{agent}"}}')
 
     stopped = home.run("stop", "--agent", agent, "--all", "--yes")
 
