@@ -2,11 +2,14 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from io import StringIO
+from typing import get_args
 
 import pytest
 
+from perdure.cli.commands.ls import STATUSES
 from perdure.cli.listing import Row, named, query_of, table
 from perdure.cli.screen import console
+from perdure.contracts.state import RunStatus
 from tests.cli.happenings import asked, question
 
 
@@ -49,3 +52,7 @@ def test_runs_are_listed_in_columns_and_never_cut_in_a_pipe() -> None:
     assert first.split()[0] == "r" * 60
     assert first.rstrip().endswith("t1s1c1 x")
     assert "\x1b" not in second
+
+
+def test_every_status_can_be_asked_for() -> None:
+    assert set(STATUSES) == {"waiting", *get_args(RunStatus)}
