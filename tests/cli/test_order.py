@@ -9,7 +9,7 @@ from perdure.testing.script import asks, says, together
 from tests.cli.conftest import Left, Play, Serve
 from tests.cli.programs import Home
 from tests.cli.test_start import failed
-from tests.servers import binary, unique
+from tests.servers import DEADLINE, binary, unique
 
 WRITE = asks("write_file", path="out.txt", content="text")
 QUESTION = asks("ask_human", question="Which colour?", options=["red", "blue"])
@@ -59,7 +59,8 @@ def test_an_approval_by_temporals_own_command_is_as_good(home: Home, left: Left,
     serve()
 
     signal = ("workflow", "signal", "-w", run_id, "--name", "approve", "--input", '{"call_id": "t1s1c1"}')
-    subprocess.run([binary("temporal"), *signal, "--address", dev_server], check=True, capture_output=True, timeout=60)
+    command = [binary("temporal"), *signal, "--address", dev_server]
+    subprocess.run(command, check=True, capture_output=True, timeout=DEADLINE)
     followed = home.run("follow", run_id)
 
     assert followed.returncode == 0, followed
@@ -112,13 +113,18 @@ def test_a_run_that_has_ended_takes_no_orders(home: Home, play: Play) -> None:
     failed(home.run("cancel", run_id), 2, "has ended")
 
 
-def test_a_run_can_be_interrupted_closed_and_canceled(home: Home, left: Left, play: Play, serve: Serve) -> None:
+def test_a_run_can_be_interrupted_closed_and_canceled(
+    home: Home, left: Left, play: Play, serve: Serve, dev_server: str
+) -> None:
     first, second = left(WRITE, says("Done.")), left(WRITE, says("Done."))
     serve()
 
     told(home.run("interrupt", first, "--reason", "enough"), "interrupted")
-    told(home.run("cancel", second), "asked", "to cancel")
+    told(home.run("cancel", second, "--reason", "too late", USER="ana", LOGNAME="ana"), "asked", "to cancel")
+    shown = (binary("temporal"), "workflow", "show", "-w", second, "--address", dev_server, "-o", "json")
+    recorded = subprocess.run(shown, check=True, capture_output=True, text=True, timeout=DEADLINE).stdout
 
+    assert "too late (by ana)" in recorded
     interrupted = home.run("follow", first)
     canceled = home.run("follow", second)
     assert interrupted.returncode == 1
@@ -145,7 +151,9 @@ def test_a_message_that_waits_is_changed_or_taken_back_and_the_agent_reads_the_r
 ) -> None:
     run_id = left(WRITE, says("Done."))
     serve()
-    told(home.run("send", run_id, "Frist thing"), f"sent {run_id} (u2)", "An approval is awaited (t1s1c1)")
+    told(home.run("send", run_id, "Frist thing"), f"sent {run_id}", "An approval is awaited (t1s1c1)")
+    # Had the worker taken longer than an order waits for its receipt, the run would take it in now.
+    assert home.run("follow", run_id).returncode == 4
     told(home.run("send", run_id, "Second thing"), f"sent {run_id} (u3)")
 
     shown = home.run("show", run_id)
