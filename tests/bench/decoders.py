@@ -16,12 +16,15 @@ from dataclasses import dataclass
 
 import httpx
 
-from perdure.providers import anthropic, gemini, openai_chat, openai_responses
+from perdure.providers.adapter import decoded
 from perdure.providers.anthropic_decoding import MessagesDecoder
 from perdure.providers.anthropic_usage import Tally
+from perdure.providers.chat_decoding import ChatDecoder
 from perdure.providers.completion import whole
 from perdure.providers.dialects import DIALECTS
+from perdure.providers.gemini_decoding import GeminiDecoder
 from perdure.providers.http import Reply
+from perdure.providers.openai_responses_decoding import ResponsesDecoder
 from perdure.providers.stream import Assembler, Piece
 from tests.providers import anthropic_serving, gemini_serving, responses_serving, serving
 
@@ -43,7 +46,7 @@ def words(count: int) -> list[str]:
 
 async def _anthropic(reply: Reply) -> AsyncGenerator[Piece, None]:
     decoder = MessagesDecoder("origin", Tally("anthropic:claude-sonnet-4-5"))
-    async for piece in anthropic.decoded(reply, decoder):
+    async for piece in decoded(reply, decoder.begin(reply)):
         yield piece
     for piece in decoder.finish():
         yield piece
@@ -56,7 +59,7 @@ def protocols(count: int) -> dict[str, Measured]:
     return {
         "OpenAI Chat": Measured(
             serving.events(*(serving.chunk(content=word) for word in words(count)), serving.chunk("stop")),
-            lambda reply: openai_chat.decoded(reply, DIALECTS["openai"], "origin"),
+            lambda reply: decoded(reply, ChatDecoder(reply, DIALECTS["openai"], "origin")),
         ),
         "OpenAI Responses": Measured(
             responses_serving.events(
@@ -66,7 +69,7 @@ def protocols(count: int) -> dict[str, Measured]:
                 responses_serving.done(0, responses_serving.message(text)),
                 responses_serving.completed(responses_serving.message(text)),
             ),
-            lambda reply: openai_responses.decoded(reply, DIALECTS["openai"], "origin"),
+            lambda reply: decoded(reply, ResponsesDecoder(reply, DIALECTS["openai"], "origin")),
         ),
         "Anthropic Messages": Measured(
             anthropic_serving.events(start, anthropic_serving.text(0, *words(count)), anthropic_serving.end()),
@@ -77,7 +80,7 @@ def protocols(count: int) -> dict[str, Measured]:
                 *(gemini_serving.chunk(gemini_serving.text(word)) for word in words(count)),
                 gemini_serving.chunk(gemini_serving.text("."), finish="STOP"),
             ),
-            lambda reply: gemini.decoded(reply, "origin"),
+            lambda reply: decoded(reply, GeminiDecoder(reply, "origin")),
         ),
     }
 

@@ -1,31 +1,19 @@
-"""A server of Anthropic's Messages protocol that answers with given bytes, for the adapter under test."""
+"""What a server of Anthropic's Messages protocol says."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from contextlib import aclosing
+from functools import partial
 from typing import Any
 
-import httpx
-
-from perdure.contracts.messages import AssistantMessage
-from perdure.contracts.prompts import ModelRequest
-from perdure.contracts.tools import ToolSpec
-from perdure.providers.anthropic import AnthropicProvider
-from perdure.providers.catalogue import Endpoint, ProviderSettings
-from perdure.providers.stream import Piece
-from tests.providers.serving import KEY, Handler, assembled, user
+from tests.providers.serving import answer as answer_any
+from tests.providers.serving import serving as serving_any
 
 Json = dict[str, Any]
 
 MODEL = "anthropic:claude-sonnet-4-5"
 ORIGIN = "anthropic:api.anthropic.com"
 USAGE = {"input_tokens": 10, "cache_read_input_tokens": 3, "cache_creation_input_tokens": 2, "output_tokens": 1}
-
-
-def asking(*tools: str, model: str = MODEL, text: str = "Hello") -> ModelRequest:
-    return ModelRequest(model=model, messages=(user(text),), tools=tuple(ToolSpec(name=tool) for tool in tools))
 
 
 def start(message_id: str = "msg_1", **usage: object) -> Json:
@@ -67,34 +55,5 @@ def events(*values: Json | list[Json]) -> bytes:
     return "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in flat).encode()
 
 
-def serving(
-    handler: Handler,
-    *,
-    settings: ProviderSettings | None = None,
-    environ: Mapping[str, str] | None = None,
-    name: str = "anthropic",
-    **endpoint: Any,
-) -> AnthropicProvider:
-    known = ProviderSettings().endpoint(name)
-    values = {**(known.model_dump() if known else {"base_url": "https://models.example/v1"}), **endpoint}
-    return AnthropicProvider(
-        name,
-        Endpoint.model_validate(values),
-        key=KEY,
-        settings=settings,
-        environ=environ,
-        transport=httpx.MockTransport(handler),
-    )
-
-
-async def pieces_of(provider: AnthropicProvider, request: ModelRequest) -> list[Piece]:
-    try:
-        async with aclosing(provider.stream(request)) as pieces:
-            return [piece async for piece in pieces]
-    finally:
-        await provider.close()
-
-
-async def answer(handler: Handler, request: ModelRequest | None = None) -> AssistantMessage:
-    """The message that the adapter makes of what ``handler`` replies."""
-    return assembled(await pieces_of(serving(handler), request or asking()), MODEL)
+serving = partial(serving_any, name="anthropic", protocol="anthropic")
+answer = partial(answer_any, name="anthropic", protocol="anthropic", model="claude-sonnet-4-5")

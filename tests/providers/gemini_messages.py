@@ -18,7 +18,8 @@ from perdure.contracts.messages import (
 )
 from perdure.contracts.prompts import ModelRequest
 from perdure.providers.dialects import Dialect
-from perdure.providers.gemini_encoding import encode, tool_names
+from perdure.providers.gemini_encoding import encode
+from perdure.providers.tool_names import tool_names
 
 MODEL = "gemini:gemini-3-pro"
 ORIGIN = "gemini:generativelanguage.googleapis.com"
@@ -27,7 +28,9 @@ SIGNED = Opaque(origin=ORIGIN, data={"thoughtSignature": "c2ln"})
 
 def body(*messages: Message, model: str = MODEL, dialect: Dialect | None = None, **fields: Any) -> dict[str, Any]:
     request = ModelRequest(model=model, messages=messages, **fields)
-    encoded = encode(request, dialect or Dialect(), provider="gemini", origin=ORIGIN, names=tool_names(request))
+    encoded = encode(
+        request, dialect or Dialect(), provider="gemini", origin=ORIGIN, names=tool_names(request, letter_first=True)
+    )
     assert json.loads(json.dumps(encoded)) == encoded
     return encoded
 

@@ -1,20 +1,13 @@
-"""A Gemini server that answers with given bytes, for the adapter under test."""
+"""What a server of Gemini's protocol says."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from contextlib import aclosing
+from functools import partial
 from typing import Any
 
-import httpx
-
-from perdure.contracts.messages import AssistantMessage
-from perdure.contracts.prompts import ModelRequest
-from perdure.providers.catalogue import CATALOGUE, Endpoint, ProviderSettings
-from perdure.providers.gemini import GeminiProvider
-from perdure.providers.stream import Piece
-from tests.providers.serving import KEY, Handler, asking, assembled
+from tests.providers.serving import answer as answer_any
+from tests.providers.serving import serving as serving_any
 
 MODEL = "gemini:gemini-3-pro"
 
@@ -39,36 +32,5 @@ def events(*values: object) -> bytes:
     return "".join(f"data: {json.dumps(value)}\r\n\r\n" for value in values).encode()
 
 
-def serving(
-    handler: Handler,
-    *,
-    settings: ProviderSettings | None = None,
-    environ: Mapping[str, str] | None = None,
-    **endpoint: Any,
-) -> GeminiProvider:
-    values = {**CATALOGUE["gemini"].model_dump(), **endpoint}
-    return GeminiProvider(
-        "gemini",
-        Endpoint.model_validate(values),
-        key=KEY,
-        settings=settings,
-        environ=environ,
-        transport=httpx.MockTransport(handler),
-    )
-
-
-async def pieces_of(
-    provider: GeminiProvider, request: ModelRequest | None = None, *, seen: list[Piece] | None = None
-) -> list[Piece]:
-    """The pieces of one answer; ``seen`` gets those that came before an error."""
-    found = [] if seen is None else seen
-    async with aclosing(provider.stream(request or asking(model=MODEL))) as pieces:
-        async for piece in pieces:
-            found.append(piece)
-    await provider.close()
-    return found
-
-
-async def answer(handler: Handler, request: ModelRequest | None = None, **endpoint: Any) -> AssistantMessage:
-    """The message that the adapter makes of what ``handler`` replies."""
-    return assembled(await pieces_of(serving(handler, **endpoint), request), MODEL)
+serving = partial(serving_any, name="gemini")
+answer = partial(answer_any, name="gemini", model="gemini-3-pro")

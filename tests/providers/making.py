@@ -8,9 +8,9 @@ from typing import Any
 
 import httpx
 
-from perdure.providers.catalogue import CATALOGUE, ProviderSettings
+from perdure.providers.catalogue import ProviderSettings
 from perdure.providers.makers import Makers
-from tests.providers.serving import KEY
+from tests.providers.serving import service
 
 
 class Server:
@@ -39,7 +39,7 @@ async def making(
 ) -> AsyncIterator[Makers]:
     """The makers of one known provider, with ``server`` behind them."""
     transport = httpx.MockTransport(server.handle)
-    makers = Makers(provider, CATALOGUE[provider], key=KEY, settings=settings, environ=environ, transport=transport)
+    makers = Makers(service(provider, settings=settings, environ=environ, transport=transport))
     try:
         yield makers
     finally:

@@ -2,47 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import aclosing
+import json
 from dataclasses import dataclass
+from typing import Any
+
+import httpx
 
 from perdure.contracts.messages import AssistantMessage
 from perdure.contracts.prompts import ModelRequest
-from perdure.providers.anthropic import AnthropicProvider
-from perdure.providers.catalogue import ProviderSettings
-from perdure.providers.gemini import GeminiProvider
-from perdure.providers.openai_chat import ChatProvider
-from perdure.providers.openai_responses import ResponsesProvider
-from tests.providers import anthropic_serving, gemini_serving, responses_serving, serving
-from tests.providers.serving import Handler, asking, assembled
-
-Adapter = ChatProvider | ResponsesProvider | AnthropicProvider | GeminiProvider
+from perdure.providers.adapter import Adapter
+from tests.providers import anthropic_serving as anthropic
+from tests.providers import gemini_serving as gemini
+from tests.providers import responses_serving as responses
+from tests.providers import serving as chat
+from tests.providers.serving import SSE, Handler, asking, assembled, pieces_of
 
 
 @dataclass(frozen=True)
 class Spoken:
-    """One protocol: a model that has most of what there is, and the bytes of a reply that says "Hi"."""
+    """One protocol: a model that has most of what there is, and the bytes of a reply that says "Hi", in two halves."""
 
     model: str
-    serving: Callable[..., Adapter]
-    reply: bytes
+    said: bytes
+    rest: bytes
 
-    async def answer(
-        self,
-        handler: Handler,
-        request: ModelRequest | None = None,
-        *,
-        settings: ProviderSettings | None = None,
-        environ: Mapping[str, str] | None = None,
-    ) -> AssistantMessage:
-        """What the adapter makes of what ``handler`` replies."""
-        provider = self.serving(handler, settings=settings, environ=environ)
-        request = request or asking()
-        try:
-            async with aclosing(provider.stream(request.model_copy(update={"model": self.model}))) as pieces:
-                return assembled([piece async for piece in pieces], self.model)
-        finally:
-            await provider.close()
+    @property
+    def reply(self) -> bytes:
+        """The whole reply."""
+        return self.said + self.rest
+
+    def serving(self, handler: Handler, **more: Any) -> Adapter:
+        """The adapter of a provider that answers by ``handler``; ``more`` as in `service`."""
+        return chat.serving(handler, name=self.model.partition(":")[0], **more)
+
+    def asking(self, *tools: str) -> ModelRequest:
+        """A request for the model."""
+        return asking(*tools, model=self.model)
+
+    async def answer(self, handler: Handler, request: ModelRequest | None = None, **more: Any) -> AssistantMessage:
+        """What the adapter makes of what ``handler`` replies; ``more`` as in `service`."""
+        return assembled(await pieces_of(self.serving(handler, **more), request or self.asking()), self.model)
+
+    async def sent(self, request: ModelRequest, **more: Any) -> dict[str, Any]:
+        """The body in which the adapter sends ``request``; ``more`` as in `service`."""
+        return dict(json.loads((await self.posted(request, **more)).content))
+
+    async def posted(self, request: ModelRequest, **more: Any) -> httpx.Request:
+        """The HTTP request in which the adapter sends ``request``."""
+        seen: list[httpx.Request] = []
+
+        def handle(posted: httpx.Request) -> httpx.Response:
+            seen.append(posted)
+            return httpx.Response(200, headers=SSE, content=self.reply)
+
+        await self.answer(handle, request, **more)
+        return seen[0]
 
 
 _ANTHROPIC_START = {
@@ -54,24 +68,22 @@ _GEMINI_USAGE = {"promptTokenCount": 10, "cachedContentTokenCount": 3, "candidat
 PROTOCOLS = {
     "chat": Spoken(
         "openai:gpt-4o",
-        serving.serving,
-        serving.events(serving.chunk(content="Hi"), serving.chunk("stop"), serving.counted()),
+        chat.events(chat.chunk(content="Hi"), done=False),
+        chat.events(chat.chunk("stop"), chat.counted()),
     ),
     "responses": Spoken(
         "openai-responses:gpt-4o",
-        responses_serving.serving,
-        responses_serving.events(
-            responses_serving.begun(), responses_serving.completed(responses_serving.message("Hi"))
-        ),
+        responses.events(responses.begun(), responses.added(0, responses.message("")), responses.text("Hi")),
+        responses.events(responses.completed(responses.message("Hi"))),
     ),
     "anthropic": Spoken(
         "anthropic:claude-sonnet-4-5",
-        anthropic_serving.serving,
-        anthropic_serving.events(_ANTHROPIC_START, anthropic_serving.text(0, "Hi"), anthropic_serving.end()),
+        anthropic.events(_ANTHROPIC_START, anthropic.text(0, "Hi")),
+        anthropic.events(anthropic.end()),
     ),
     "gemini": Spoken(
         "gemini:gemini-3-pro",
-        gemini_serving.serving,
-        gemini_serving.events(gemini_serving.chunk(gemini_serving.text("Hi"), finish="STOP", usage=_GEMINI_USAGE)),
+        gemini.events(gemini.chunk(gemini.text("Hi"))),
+        gemini.events(gemini.chunk(finish="STOP", usage=_GEMINI_USAGE)),
     ),
 }

@@ -1,20 +1,13 @@
-"""A Responses server that answers with given events, for the adapter under test."""
+"""What a server of the Responses protocol says."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from contextlib import aclosing
+from functools import partial
 from typing import Any
 
-import httpx
-
-from perdure.contracts.messages import AssistantMessage
-from perdure.contracts.prompts import ModelRequest
-from perdure.providers.catalogue import Endpoint, ProviderSettings
-from perdure.providers.openai_responses import ResponsesProvider
-from perdure.providers.stream import Piece
-from tests.providers.serving import KEY, Handler, asking, assembled
+from tests.providers.serving import answer as answer_any
+from tests.providers.serving import serving as serving_any
 
 ORIGIN = "openai-responses:api.openai.com"
 MODEL = "openai-responses:gpt-5-mini"
@@ -90,36 +83,5 @@ def events(*values: Json) -> bytes:
     return "".join(f"event: {value.get('type')}\ndata: {json.dumps(value)}\n\n" for value in values).encode()
 
 
-def serving(
-    handler: Handler,
-    *,
-    settings: ProviderSettings | None = None,
-    environ: Mapping[str, str] | None = None,
-    name: str = "openai-responses",
-    **endpoint: Any,
-) -> ResponsesProvider:
-    known = ProviderSettings().endpoint(name)
-    values = {**(known.model_dump() if known else {"base_url": "https://models.example/v1"}), **endpoint}
-    return ResponsesProvider(
-        name,
-        Endpoint.model_validate(values),
-        key=KEY,
-        settings=settings,
-        environ=environ,
-        transport=httpx.MockTransport(handler),
-    )
-
-
-async def pieces_of(provider: ResponsesProvider, request: ModelRequest | None = None) -> list[Piece]:
-    request = request or asking(model=f"{provider.name}:gpt-5-mini")
-    async with aclosing(provider.stream(request)) as pieces:
-        found = [piece async for piece in pieces]
-    await provider.close()
-    return found
-
-
-async def answer(
-    handler: Handler, *, name: str = "openai-responses", request: ModelRequest | None = None, **endpoint: Any
-) -> AssistantMessage:
-    """The message that the adapter makes of what ``handler`` replies."""
-    return assembled(await pieces_of(serving(handler, name=name, **endpoint), request), f"{name}:gpt-5-mini")
+serving = partial(serving_any, name="openai-responses", protocol="openai-responses")
+answer = partial(answer_any, name="openai-responses", protocol="openai-responses")

@@ -1,4 +1,4 @@
-"""A chat server that answers with given bytes, for adapters under test."""
+"""Servers that answer with given bytes, for adapters under test; and what one of the chat protocol says."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ import httpx
 from perdure.contracts.messages import AssistantMessage, TextPart, UserMessage
 from perdure.contracts.prompts import ModelRequest
 from perdure.contracts.tools import ToolSpec
+from perdure.providers.adapter import Adapter
 from perdure.providers.catalogue import Endpoint, ProviderSettings
-from perdure.providers.openai_chat import ChatProvider
+from perdure.providers.registry import ADAPTERS
+from perdure.providers.service import Service
 from perdure.providers.stream import Assembler, Piece
 
 SSE = {"content-type": "text/event-stream"}
@@ -61,31 +63,38 @@ def replying(
 Handler = Callable[[httpx.Request], httpx.Response]
 
 
-def serving(
-    handler: Handler,
+def service(
+    name: str = "openai",
     *,
+    key: str = KEY,
     settings: ProviderSettings | None = None,
     environ: Mapping[str, str] | None = None,
-    name: str = "openai",
+    transport: httpx.AsyncBaseTransport | None = None,
     **endpoint: Any,
-) -> ChatProvider:
+) -> Service:
+    """A known provider, or one of its own, with single values of its endpoint changed."""
     known = ProviderSettings().endpoint(name)
     values = {**(known.model_dump() if known else {"base_url": "https://models.example/v1"}), **endpoint}
-    return ChatProvider(
-        name,
-        Endpoint.model_validate(values),
-        key=KEY,
-        settings=settings,
-        environ=environ,
-        transport=httpx.MockTransport(handler),
-    )
+    return Service(name, Endpoint.model_validate(values), key, settings or ProviderSettings(), environ or {}, transport)
 
 
-async def pieces_of(provider: ChatProvider, request: ModelRequest | None = None) -> list[Piece]:
-    request = request or asking(model=f"{provider.name}:gpt-5-mini")
-    async with aclosing(provider.stream(request)) as pieces:
-        found = [piece async for piece in pieces]
-    await provider.close()
+def serving(handler: Handler, *, name: str = "openai", **more: Any) -> Adapter:
+    """The adapter of a provider that answers by ``handler``; ``more`` as in `service`."""
+    served = service(name, transport=httpx.MockTransport(handler), **more)
+    return ADAPTERS[served.endpoint.protocol](served)
+
+
+async def pieces_of(
+    adapter: Adapter, request: ModelRequest | None = None, *, seen: list[Piece] | None = None
+) -> list[Piece]:
+    """The pieces of one answer; ``seen`` gets those that came before an error."""
+    found = [] if seen is None else seen
+    try:
+        async with aclosing(adapter.stream(request or asking(model=f"{adapter.name}:gpt-5-mini"))) as pieces:
+            async for piece in pieces:
+                found.append(piece)
+    finally:
+        await adapter.close()
     return found
 
 
@@ -97,7 +106,13 @@ def assembled(pieces: Iterable[Piece], model: str = "openai:gpt-5-mini") -> Assi
 
 
 async def answer(
-    handler: Handler, *, name: str = "openai", request: ModelRequest | None = None, **endpoint: Any
+    handler: Handler,
+    request: ModelRequest | None = None,
+    *,
+    name: str = "openai",
+    model: str = "gpt-5-mini",
+    **more: Any,
 ) -> AssistantMessage:
-    """The message that an adapter makes of what ``handler`` replies."""
-    return assembled(await pieces_of(serving(handler, name=name, **endpoint), request), f"{name}:gpt-5-mini")
+    """The message that an adapter makes of what ``handler`` replies; ``more`` as in `service`."""
+    request = request or asking(model=f"{name}:{model}")
+    return assembled(await pieces_of(serving(handler, name=name, **more), request), f"{name}:{model}")

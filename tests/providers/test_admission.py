@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import httpx
@@ -13,7 +12,7 @@ from perdure.contracts.tools import HostedTool, ToolSpec
 from perdure.providers.admission import Admission
 from perdure.providers.catalogue import CATALOGUE, ProviderSettings
 from tests.providers.protocols import PROTOCOLS, Spoken
-from tests.providers.serving import SSE, streamed, user
+from tests.providers.serving import service, user
 
 CLOSED: dict[str, Any] = {
     "type": "object",
@@ -27,8 +26,7 @@ WIKI = HostedTool(tool="mcp", server="wiki", url="https://wiki.example/mcp")
 
 
 def admission(model: str, settings: ProviderSettings | None = None, **environ: str) -> Admission:
-    provider = model.partition(":")[0]
-    return Admission(provider, CATALOGUE[provider], settings, environ)
+    return Admission(service(model.partition(":")[0], settings=settings, environ=environ))
 
 
 def admitted(model: str, settings: ProviderSettings | None = None, **fields: Any) -> ModelRequest:
@@ -132,14 +130,12 @@ def test_a_schema_goes_only_where_the_model_can_be_held_to_it(model: str, fields
 
 
 def test_llama_cpp_takes_a_schema_in_the_chat_protocol_alone() -> None:
-    endpoint = CATALOGUE["llamacpp"].model_copy(update={"protocol": "openai-responses"})
     request = ModelRequest(model="llamacpp:x", output_schema=CLOSED)
-    assert Admission("llamacpp", endpoint).admit(request).output_schema is None
+    assert Admission(service("llamacpp", protocol="openai-responses")).admit(request).output_schema is None
 
 
 def test_reasoning_is_not_asked_of_a_model_that_has_none() -> None:
-    endpoint = CATALOGUE["anthropic"].model_copy(update={"flags": {"thinking": 2048}})
-    made = Admission("anthropic", endpoint)
+    made = Admission(service("anthropic", flags={"thinking": 2048}))
     assert made.dialect("anthropic:claude-sonnet-4-5").thinking == 2048
     assert made.dialect("anthropic:claude-3-haiku-20240307").thinking == 0
 
@@ -150,8 +146,7 @@ def test_a_hosted_tool_that_the_provider_does_not_run_is_refused(model: str) -> 
 
 
 def test_hosted_tools_of_models_that_nobody_knows_are_refused_too() -> None:
-    settings = ProviderSettings(endpoints={"corp": CATALOGUE["anthropic"]})
-    made = Admission("corp", CATALOGUE["anthropic"], settings)
+    made = Admission(service(settings=ProviderSettings(endpoints={"corp": CATALOGUE["anthropic"]}), name="corp"))
     with pytest.raises(UnsupportedCapabilityError):
         made.admit(ModelRequest(model="corp:claude", hosted=(SEARCH,)))
 
@@ -205,16 +200,9 @@ async def test_nothing_is_sent_of_a_request_that_is_refused(spoken: Spoken) -> N
     ],
 )
 async def test_each_protocol_holds_the_answer_to_the_schema_in_its_own_place(name: str, where: tuple[str, ...]) -> None:
-    spoken, bodies = PROTOCOLS[name], list[Any]()
-
-    def handle(request: httpx.Request) -> httpx.Response:
-        bodies.append(json.loads(request.content))
-        return httpx.Response(200, headers=SSE, content=streamed([spoken.reply]))
-
+    spoken = PROTOCOLS[name]
     request = ModelRequest(model=spoken.model, messages=(user("Hi"),), output_schema=CLOSED, tools=(READ,))
-    await spoken.answer(handle, request.model_copy(update={"must_call": name == "gemini"}))
-    found = bodies[0]
+    found: Any = await spoken.sent(request)
     for key in where:
         found = found[key]
     assert found == CLOSED
-    assert ("toolConfig" in bodies[0]) == (name == "gemini")

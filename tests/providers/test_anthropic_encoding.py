@@ -22,8 +22,8 @@ from perdure.contracts.messages import (
 from perdure.contracts.prompts import ModelRequest
 from perdure.contracts.tools import ToolSpec
 from perdure.providers.anthropic_encoding import EMPTY, continued, encode
-from perdure.providers.chat_encoding import tool_names
 from perdure.providers.dialects import DIALECTS, Dialect
+from perdure.providers.tool_names import tool_names
 from tests.providers.anthropic_serving import MODEL, ORIGIN
 from tests.providers.serving import user
 

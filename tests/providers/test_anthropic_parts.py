@@ -20,7 +20,7 @@ from perdure.contracts.messages import (
 )
 from perdure.contracts.prompts import ModelRequest
 from perdure.providers.anthropic_parts import AssistantBlocks, user_block
-from perdure.providers.chat_encoding import ToolNames
+from perdure.providers.tool_names import ToolNames
 from tests.providers.anthropic_serving import MODEL, ORIGIN
 
 SEARCH = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "x"}}

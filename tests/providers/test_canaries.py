@@ -51,10 +51,10 @@ WIKI = HostedTool(tool="mcp", server="wiki", url="https://wiki.example/mcp")
 Answer = Callable[[str], bytes]
 
 
-def http(status: str, kind: str, body: str, *, length: int | None = None) -> bytes:
+def http(status: str, kind: str, body: str, *, length: int | None = None, request_id: str = "r-1") -> bytes:
     data = body.encode()
     head = f"HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {length or len(data)}\r\n"
-    return f"{head}x-request-id: r-1\r\nconnection: close\r\n\r\n".encode() + data
+    return f"{head}x-request-id: {request_id}\r\nconnection: close\r\n\r\n".encode() + data
 
 
 def told(said: str) -> str:
@@ -73,6 +73,8 @@ ANSWERS: dict[str, Answer] = {
     "no JSON in a stream": lambda said: http("200 OK", "text/event-stream", f"data: {{{said}\n\n"),
     "no stream at all": lambda said: http("200 OK", "application/json", json.dumps(said)),
     "a broken one": lambda said: http("200 OK", "text/event-stream", f"data: {said}", length=10**6),
+    "a request id that quotes": lambda said: http("500 Oh", "text/plain", "x", request_id=said),
+    "one of a good reply": lambda said: http("200 OK", "text/event-stream", "data: {{\n\n", request_id=said),
     "a header that breaks the rules": lambda said: f"HTTP/1.1 200 OK\r\n{said}\r\n\r\n".encode(),
     "nothing": lambda said: b"",
 }

@@ -71,10 +71,6 @@ def test_settings_come_before_the_table_and_an_exact_name_before_patterns() -> N
     assert "images" in known.has
 
 
-def test_a_star_stands_for_any_text_and_nothing_else_is_special() -> None:
-    assert capabilities_of("corp:a.b", {"corp:a?b": "tools", "corp:a.*": "audio"}).has == {"audio"}
-
-
 @pytest.mark.parametrize(
     ("words", "fault"), [("tools vision", "no capability 'vision'; known: tools, "), ("tools -tools", "both given")]
 )

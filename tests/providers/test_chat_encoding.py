@@ -23,8 +23,9 @@ from perdure.contracts.messages import (
 )
 from perdure.contracts.prompts import ModelRequest
 from perdure.contracts.tools import ToolSpec
-from perdure.providers.chat_encoding import ToolNames, encode, tool_names
+from perdure.providers.chat_encoding import encode
 from perdure.providers.dialects import DIALECTS, Dialect
+from perdure.providers.tool_names import tool_names
 
 MODEL = "openai:gpt-5-mini"
 ORIGIN = "openai-chat:api.openai.com"
@@ -237,16 +238,6 @@ def test_an_assistant_message_without_text_and_calls_is_left_out_and_pictures_ar
 def test_a_result_without_text_is_its_data() -> None:
     assert sent(result(data={"a": 1}))[0]["content"] == '{"a": 1}'
     assert sent(result())[0]["content"] == ""
-
-
-def test_names_that_a_server_does_not_take_are_mapped_there_and_back() -> None:
-    names = ToolNames(["fs.read", "fs_read", "fs-read", "fs/read", "é" * 80, "x" * 65])
-    mapped = [names.sent(name) for name in ("fs.read", "fs_read", "fs-read", "fs/read", "é" * 80, "x" * 65)]
-    assert mapped[1:3] == ["fs_read", "fs-read"]
-    assert len(set(mapped)) == 6
-    assert all(len(name) <= 64 and name.replace("-", "_").isidentifier() for name in mapped)
-    assert [names.ours(name) for name in mapped[:4]] == ["fs.read", "fs_read", "fs-read", "fs/read"]
-    assert names.ours("made_up") == "made_up"
 
 
 def test_a_name_is_mapped_alike_in_tools_and_in_history() -> None:

@@ -9,8 +9,8 @@ from perdure.contracts.messages import CallPart, HostedPart, ImagePart, Opaque, 
 from perdure.contracts.usage import Usage
 from perdure.providers.stream import Piece, UsagePiece
 from tests.providers.gemini_messages import ORIGIN
-from tests.providers.gemini_serving import answer, called, chunk, events, pieces_of, serving, text
-from tests.providers.serving import replying
+from tests.providers.gemini_serving import answer, called, chunk, events, serving, text
+from tests.providers.serving import pieces_of, replying
 
 COUNTS = {
     "promptTokenCount": 10,
@@ -96,6 +96,7 @@ async def test_the_last_usage_counts() -> None:
     [
         ("STOP", "stop"),
         ("MAX_TOKENS", "length"),
+        ("CONTINUATION", "length"),
         ("SAFETY", "refused"),
         ("RECITATION", "refused"),
         ("MODEL_ARMOR", "refused"),

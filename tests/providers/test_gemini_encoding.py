@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -16,11 +15,10 @@ from perdure.contracts.messages import (
     TextPart,
     ToolMessage,
 )
-from perdure.contracts.prompts import ModelRequest
 from perdure.contracts.tools import ToolSpec
 from perdure.providers.dialects import Dialect
-from perdure.providers.gemini_encoding import UNSIGNED, encode, tool_names
-from tests.providers.gemini_messages import MODEL, ORIGIN, SIGNED, assistant, body, call, result, sent, user
+from perdure.providers.gemini_encoding import UNSIGNED
+from tests.providers.gemini_messages import ORIGIN, SIGNED, assistant, body, call, result, sent, user
 
 
 def responses(*results: ToolMessage) -> list[Any]:
@@ -107,16 +105,6 @@ def test_a_schema_goes_as_it_is_but_for_the_word_on_its_draft() -> None:
     tools = body(user("Hi"), tools=(ToolSpec(name="t", parameters=schema),))["tools"]
     declared = tools[0]["functionDeclarations"][0]["parametersJsonSchema"]
     assert declared == {key: value for key, value in schema.items() if key != "$schema"}
-
-
-def test_tool_names_begin_with_a_letter_and_lead_back_to_ours() -> None:
-    request = ModelRequest(model=MODEL, tools=(ToolSpec(name="7zip.pack"), ToolSpec(name="_7zip_pack")))
-    names = tool_names(request)
-    offered = json.loads(json.dumps(encode(request, Dialect(), provider="gemini", origin=ORIGIN, names=names)))
-    given = [entry["name"] for entry in offered["tools"][0]["functionDeclarations"]]
-    assert given[1] == "_7zip_pack"
-    assert given[0].startswith("_7zip_pack_")
-    assert [names.ours(name) for name in given] == ["7zip.pack", "_7zip_pack"]
 
 
 def test_results_of_one_step_stand_together_and_apart_from_what_people_say_next() -> None:

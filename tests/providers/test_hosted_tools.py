@@ -14,7 +14,7 @@ from perdure.providers.dialects import DIALECTS
 from perdure.providers.hosted_tools import for_chat
 from tests.providers import anthropic_serving, gemini_serving, responses_serving
 from tests.providers.protocols import PROTOCOLS
-from tests.providers.serving import SSE, replying, streamed, user
+from tests.providers.serving import replying, user
 
 SEARCH = HostedTool(tool="web_search", allowed_domains=("example.com",))
 CODE = HostedTool(tool="code_execution")
@@ -26,15 +26,10 @@ async def sent(
     name: str, *hosted: HostedTool, tools: tuple[ToolSpec, ...] = ()
 ) -> tuple[dict[str, Any], httpx.Headers]:
     """The request that a protocol's adapter sends."""
-    spoken, requests = PROTOCOLS[name], list[httpx.Request]()
-
-    def handle(request: httpx.Request) -> httpx.Response:
-        requests.append(request)
-        return httpx.Response(200, headers=SSE, content=streamed([spoken.reply]))
-
+    spoken = PROTOCOLS[name]
     request = ModelRequest(model=spoken.model, messages=(user("Hi"),), hosted=hosted, tools=tools)
-    await spoken.answer(handle, request, settings=KEYED, environ={"WIKI_KEY": "wk-secret"})
-    return json.loads(requests[0].content), requests[0].headers
+    posted = await spoken.posted(request, settings=KEYED, environ={"WIKI_KEY": "wk-secret"})
+    return json.loads(posted.content), posted.headers
 
 
 async def test_openai_gets_them_as_tools_that_never_ask() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from perdure.contracts.errors import (
     AuthenticationError,
+    BadReplyError,
     BadRequestError,
     InvalidSettingsError,
     OverloadedError,
@@ -17,7 +18,7 @@ from perdure.contracts.errors import (
     ProviderNetworkError,
     ProviderTimeoutError,
 )
-from perdure.providers.http import FOREIGN, MAX_ERROR_BODY, Http, served_models, typed_errors
+from perdure.providers.http import FOREIGN, MAX_ERROR_BODY, MAX_REPLY, Http, served_models, typed_errors
 from tests.providers.serving import KEY, streamed
 from tests.providers.sockets import serve
 
@@ -95,6 +96,14 @@ async def test_an_error_body_that_breaks_off_or_never_ends_still_gives_the_error
     for handle in (breaks, floods):
         with pytest.raises(OverloadedError, match="busy"):
             await body_of(connection(handle))
+
+
+async def test_a_reply_without_end_is_refused_before_it_fills_the_memory() -> None:
+    piece = b" " * (MAX_REPLY // 8)
+    http = connection(lambda _: httpx.Response(200, content=streamed([piece] * 9)))
+    with pytest.raises(BadReplyError, match="too large"):
+        async with http.post("/embeddings", {}) as reply:
+            await reply.read()
 
 
 async def test_a_redirect_is_not_followed_with_the_key() -> None:

@@ -1,9 +1,7 @@
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import AsyncIterator
-from contextlib import aclosing
+from typing import Any
 
 import httpx
 import pytest
@@ -11,14 +9,15 @@ import pytest
 from perdure.contracts.errors import (
     AuthenticationError,
     BadReplyError,
+    BadRequestError,
     OverloadedError,
     ProviderError,
     RateLimitedError,
+    RefusedError,
 )
 from perdure.contracts.messages import CallPart, TextPart
 from perdure.contracts.usage import Usage
-from perdure.providers.stream import TextPiece
-from tests.providers.serving import KEY, SSE, answer, asking, chunk, counted, events, replying, serving
+from tests.providers.serving import KEY, SSE, answer, asking, chunk, counted, events, replying
 
 
 async def test_a_streamed_answer_becomes_one_message() -> None:
@@ -107,11 +106,11 @@ async def test_an_error_inside_a_good_reply_is_the_error_it_stands_for(
     body: bytes, expected: type[ProviderError]
 ) -> None:
     with pytest.raises(ProviderError) as caught:
-        await answer(replying(body, headers={**SSE, "x-request-id": "req_7"}))
+        await answer(replying(body, headers={**SSE, "x-request-id": "req_7", "retry-after": "9"}))
     assert type(caught.value) is expected
+    assert caught.value.retry_after is None, "good replies carry the header too"
     assert not caught.value.delivered
-    if expected is not OverloadedError or b"insufficient" not in body:
-        assert caught.value.request_id == "req_7"
+    assert caught.value.request_id == "req_7"
 
 
 async def test_an_error_in_the_middle_of_the_text_says_that_text_was_delivered() -> None:
@@ -120,21 +119,45 @@ async def test_an_error_in_the_middle_of_the_text_says_that_text_was_delivered()
     assert caught.value.delivered
 
 
-async def test_leaving_early_ends_the_request() -> None:
-    closed = asyncio.Event()
+AZURE: dict[str, Any] = {
+    "name": "azure",
+    "base_url": "https://mine.openai.azure.com/openai/v1",
+    "key_header": "api-key",
+    "dialect": "azure",
+}
 
-    class Body(httpx.AsyncByteStream):
-        async def __aiter__(self) -> AsyncIterator[bytes]:
-            while True:
-                yield events(chunk(content="a"), done=False)
 
-        async def aclose(self) -> None:
-            closed.set()
+async def test_azure_is_settings_and_its_own_chunks_change_nothing() -> None:
+    seen: list[httpx.Request] = []
+    filtered: dict[str, object] = {"index": 0, "finish_reason": None, "content_filter_results": {}}
+    stream = events(
+        {"choices": [], "prompt_filter_results": [{"prompt_index": 0}]},
+        chunk(content="Hi"),
+        {"choices": [filtered]},
+        chunk("stop"),
+        counted(),
+    )
 
-    provider = serving(lambda _: httpx.Response(200, headers=SSE, stream=Body()))
-    async with aclosing(provider.stream(asking())) as pieces:
-        async for piece in pieces:
-            if isinstance(piece, TextPiece):
-                break
-    assert closed.is_set()
-    await provider.close()
+    def handle(request: httpx.Request) -> httpx.Response:
+        seen.append(request)
+        return httpx.Response(200, headers=SSE, content=stream)
+
+    message = await answer(handle, **AZURE)
+    assert (message.text, message.finish) == ("Hi", "stop")
+    assert str(seen[0].url) == "https://mine.openai.azure.com/openai/v1/chat/completions"
+    assert seen[0].headers["api-key"] == KEY
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "expected"),
+    [
+        (401, {"code": "401", "message": "Access denied due to invalid subscription key"}, AuthenticationError),
+        (404, {"code": "DeploymentNotFound", "message": "The API deployment does not exist"}, BadRequestError),
+        (400, {"code": "content_filter", "message": "x", "innererror": {"code": "Filtered"}}, RefusedError),
+    ],
+)
+async def test_errors_in_azures_words_are_typed(status: int, error: object, expected: type[ProviderError]) -> None:
+    with pytest.raises(ProviderError) as caught:
+        await answer(replying(json.dumps({"error": error}).encode(), status=status), **AZURE)
+    assert type(caught.value) is expected
+    assert caught.value.attribution == ("provider" if expected is RefusedError else "operator")

@@ -24,9 +24,9 @@ from perdure.contracts.messages import (
 )
 from perdure.contracts.prompts import ModelRequest
 from perdure.contracts.tools import ToolSpec
-from perdure.providers.chat_encoding import tool_names
 from perdure.providers.dialects import DIALECTS, Dialect
 from perdure.providers.openai_responses_encoding import encode
+from perdure.providers.tool_names import tool_names
 from tests.providers.responses_serving import MODEL, ORIGIN, answer, call, message, reasoning, response
 from tests.providers.serving import replying, user
 

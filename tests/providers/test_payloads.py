@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 import json
 
 import httpx
@@ -8,13 +7,8 @@ import pytest
 
 from perdure.contracts.errors import (
     BadReplyError,
-    ProviderNetworkError,
 )
-from perdure.providers.catalogue import Endpoint
-from perdure.providers.openai_chat import ChatProvider
-from perdure.providers.stream import TextPiece
-from tests.providers.serving import SSE, USAGE, answer, chunk, events, pieces_of, replying
-from tests.providers.sockets import serve
+from tests.providers.serving import SSE, USAGE, answer, chunk, events, replying
 
 
 async def test_a_whole_reply_to_a_streaming_request_is_read_as_well() -> None:
@@ -38,24 +32,6 @@ async def test_done_alone_or_a_finish_alone_ends_an_answer() -> None:
 async def test_a_connection_that_breaks_after_the_finish_has_given_the_whole_answer() -> None:
     stream = events(chunk("stop", content="x"), done=False)
     assert (await answer(replying(stream, fail=httpx.ReadError("gone")))).text == "x"
-
-
-async def test_a_connection_that_breaks_before_it_is_a_network_error() -> None:
-    stream = events(chunk(content="x"), done=False)
-    with pytest.raises(ProviderNetworkError) as caught:
-        await answer(replying(stream, fail=httpx.RemoteProtocolError("peer closed")))
-    assert caught.value.delivered
-
-
-async def test_a_server_that_keeps_the_connection_open_after_done_holds_nobody_up() -> None:
-    async def endless(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
-        writer.write(b"HTTP/1.1 200 OK\r\n\r\n" + events(chunk("stop", content="x")))
-        await reader.read()
-
-    async with serve(endless) as address, asyncio.timeout(10):
-        pieces = await pieces_of(ChatProvider("mine", Endpoint(base_url=address)))
-    assert TextPiece("x") in pieces
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import pytest
 
 from perdure.contracts.errors import BadRequestError, ProviderError
 from perdure.contracts.generation import EmbeddingQuery, EmbeddingsMade
-from perdure.providers.catalogue import CATALOGUE
 from perdure.providers.makers import Makers
+from tests.providers.serving import service
 from tests.wire.recordings import Exchange, needs_recordings, recorded
 
 pytestmark = needs_recordings
@@ -27,7 +27,7 @@ async def made(provider: str, exchange: Exchange, query: EmbeddingQuery) -> tupl
         bodies.append(json.loads(request.content))
         return httpx.Response(exchange.status, headers=exchange.headers, content=exchange.body)
 
-    makers = Makers(provider, CATALOGUE[provider], key="k", transport=httpx.MockTransport(handle))
+    makers = Makers(service(provider, transport=httpx.MockTransport(handle)))
     try:
         return await makers.embedder(query.model).embed(query), bodies[0]
     finally:

@@ -1,22 +1,21 @@
 from __future__ import annotations
 
 import json
-import random
 from collections import Counter
-from itertools import pairwise
+from collections.abc import AsyncGenerator
 
-import httpx
 import pytest
 
-from perdure.contracts.errors import BadReplyError, ProviderError, ProviderNetworkError
+from perdure.contracts.errors import BadReplyError, ProviderError
 from perdure.contracts.messages import AssistantMessage, AssistantPart
-from perdure.providers.completion import whole
-from perdure.providers.gemini import decoded
+from perdure.providers.adapter import decoded
+from perdure.providers.gemini_decoding import GeminiDecoder
 from perdure.providers.http import Reply
-from tests.providers.gemini_serving import pieces_of, serving
-from tests.providers.serving import assembled, streamed
+from perdure.providers.stream import Piece
+from tests.wire.comparing import capture_counts, provider_counts
 from tests.wire.plain_gemini import read
 from tests.wire.recordings import Exchange, captured, needs_recordings, recorded
+from tests.wire.streams import check_break, check_chunks, check_error_reply, check_every_byte, message_by, whole_streams
 
 pytestmark = needs_recordings
 
@@ -30,10 +29,11 @@ def exchanges(source: str) -> list[Exchange]:
 
 async def message_of(exchange: Exchange, *chunks: bytes, broken: bool = False) -> AssistantMessage:
     """What the adapter makes of a good reply whose body comes in these chunks."""
-    fail = httpx.RemoteProtocolError("peer closed connection") if broken else None
-    response = httpx.Response(200, headers=exchange.headers, content=streamed(chunks, fail))
-    pieces = whole("gemini", decoded(Reply("gemini", response), "gemini:x"))
-    return assembled([piece async for piece in pieces], "gemini:x")
+
+    def decoding(reply: Reply) -> AsyncGenerator[Piece, None]:
+        return decoded(reply, GeminiDecoder(reply, "gemini:x"))
+
+    return await message_by(decoding, "gemini", exchange, chunks, broken=broken)
 
 
 def signature_of(part: AssistantPart) -> object:
@@ -41,20 +41,13 @@ def signature_of(part: AssistantPart) -> object:
     return opaque and (opaque.data.get("thoughtSignature") or opaque.data.get("part", {}).get("thoughtSignature"))
 
 
-@pytest.mark.parametrize(
-    ("source", "expected"), [("gemini", [1, 0, 1, 144]), ("captures", [26, 4, 0, 14])], ids=["gemini", "captures"]
-)
-async def test_every_recorded_reply_is_decoded_whole_or_is_the_error_it_stands_for(
-    source: str, expected: list[int]
-) -> None:
+@pytest.mark.parametrize("source", ["gemini", "captures"])
+async def test_every_recorded_reply_is_decoded_whole_or_is_the_error_it_stands_for(source: str) -> None:
     counts: Counter[str] = Counter()
     for exchange in exchanges(source):
         if exchange.status >= 400:
             counts["error status"] += 1
-            reply = httpx.Response(exchange.status, headers=exchange.headers, content=exchange.body)
-            with pytest.raises(ProviderError) as caught:
-                await pieces_of(serving(lambda _, reply=reply: reply))  # type: ignore[misc] # a default binds it
-            assert caught.value.status == exchange.status, exchange.name
+            await check_error_reply(exchange, "gemini")
             continue
         plain = read(exchange.body)
         if exchange.broken or plain.error or not plain.finish:
@@ -84,65 +77,34 @@ async def test_every_recorded_reply_is_decoded_whole_or_is_the_error_it_stands_f
         counted = (usage.input_tokens, usage.cached_tokens, usage.output_tokens, usage.reasoning_tokens)
         assert counted == plain.usage, exchange.name
         assert message.finish == ("calls" if plain.calls else FINISH[plain.finish]), exchange.name
-    kinds = ("error status", "error in the reply", "all tokens thought away", "whole")
-    assert [counts[kind] for kind in kinds] == expected, "the counts stand in docs/providers-wire.md as well"
+    errors = counts["error status"], counts["error in the reply"]
+    if source == "captures":
+        assert capture_counts("Gemini generateContent") == (counts["whole"], *errors)
+    else:
+        assert provider_counts("Gemini")[:2] == (counts["whole"], sum(errors) + counts["all tokens thought away"])
 
 
 def streams(source: str, largest: int) -> list[Exchange]:
     """The streamed whole replies of at most ``largest`` bytes, smallest first."""
-    found = [
-        exchange
-        for exchange in exchanges(source)
-        if exchange.status == 200 and b"data:" in exchange.body[:2000] and len(exchange.body) <= largest
-        and not exchange.broken and (plain := read(exchange.body)).finish and not plain.error
-    ]  # fmt: skip
-    return sorted(found, key=lambda exchange: len(exchange.body))
+    return whole_streams(exchanges(source), lambda body: read(body).finish and not read(body).error, largest)
 
 
 @pytest.mark.parametrize("source", ["gemini", "captures"])
 async def test_a_stream_in_random_chunks_or_single_bytes_decodes_equally(source: str) -> None:
-    chance = random.Random(7)
-    found = streams(source, 40_000)
-    assert len(found) >= 6
-    for exchange in found:
-        body = exchange.body
-        expected = await message_of(exchange, body)
-        for _ in range(3):
-            cuts = sorted({0, len(body), *(chance.randrange(len(body)) for _ in range(chance.randrange(1, 60)))})
-            chunks = [body[start:end] for start, end in pairwise(cuts)]
-            assert await message_of(exchange, *chunks) == expected, exchange.name
-        crlf = body.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
-        assert await message_of(exchange, crlf) == expected, exchange.name
-    for exchange in found[:6]:
-        expected = await message_of(exchange, exchange.body)
-        assert await message_of(exchange, *(bytes([byte]) for byte in exchange.body)) == expected, exchange.name
+    for number, exchange in enumerate(streams(source, 40_000)):
+        await check_chunks(exchange, message_of, single_bytes=number < 6)
 
 
 @pytest.mark.parametrize("source", ["gemini", "captures"])
 async def test_a_small_stream_cut_or_ended_at_every_byte_is_whole_or_a_typed_error(source: str) -> None:
-    small = streams(source, 4_000)[:2]
-    assert small
-    for exchange in small:
-        body = exchange.body
-        expected = await message_of(exchange, body)
-        finish = body.index(b'"finishReason"')
-        for place in range(len(body)):
-            assert await message_of(exchange, body[:place], body[place:]) == expected
-            try:
-                early = await message_of(exchange, body[:place])
-            except BadReplyError:
-                continue
-            assert place > finish, f"{exchange.name} ended at byte {place} was taken for whole"
-            assert (early.parts, early.finish) == (expected.parts, expected.finish)
+    for exchange in streams(source, 4_000)[:2]:
+        await check_every_byte(exchange, message_of, b'"finishReason"', late_usage=True)
 
 
 @pytest.mark.parametrize("source", ["gemini", "captures"])
 async def test_a_stream_that_breaks_before_its_finish_is_a_network_error(source: str) -> None:
     for exchange in streams(source, 60_000):
-        early = exchange.body[: exchange.body.index(b'"finishReason"')]
-        early = early[: early.rindex(b"data:")]
-        with pytest.raises(ProviderNetworkError):
-            await message_of(exchange, early, broken=True)
+        await check_break(exchange, message_of, b'"finishReason"')
 
 
 async def test_an_array_that_was_streamed_without_events_decodes_equally_and_never_when_it_is_cut() -> None:

@@ -2,20 +2,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 from perdure.contracts.errors import BadReplyError
 from perdure.contracts.messages import AssistantMessage
 from perdure.providers.dialects import DIALECTS
-from perdure.providers.gemini_encoding import encode, tool_names
+from perdure.providers.gemini_encoding import encode
+from perdure.providers.tool_names import tool_names
+from tests.wire.comparing import provider_counts, told
 from tests.wire.gemini_conversations import Conversation, Json
 from tests.wire.gemini_ways import WAYS, differences
 from tests.wire.recordings import Exchange, needs_recordings
 from tests.wire.test_gemini import exchanges, message_of
 
 pytestmark = needs_recordings
-
-DOCS = Path(__file__).parents[2] / "docs" / "providers-wire.md"
 
 
 async def requests() -> AsyncIterator[tuple[Exchange, Json]]:
@@ -26,7 +25,7 @@ async def requests() -> AsyncIterator[tuple[Exchange, Json]]:
         conversation = conversations.setdefault(exchange.name.rpartition("-")[0], Conversation(model))
         conversation.model = model
         request = conversation.request(exchange.request)
-        names = tool_names(request)
+        names = tool_names(request, letter_first=True)
         yield exchange, encode(request, DIALECTS["gemini"], provider="gemini", origin="gemini:x", names=names)
         if exchange.status == 200:
             try:
@@ -55,14 +54,5 @@ async def test_our_requests_agree_with_the_recorded_ones_or_differ_in_ways_that_
         if found is None:
             failed.append(exchange.name)
     assert failed == []
-    total = agreed + explained
-    said = DOCS.read_text()
-    assert f"| {total} | {agreed} | {explained} | 0 |" in row(said, "Gemini"), (total, agreed, explained)
-    assert set(ways) == set(WAYS)
-    section = said.partition("## Gemini")[2].partition("\n## ")[0]
-    for name, count in ways.items():
-        assert f"| {name} | {count} |" in row(section, name), (name, count)
-
-
-def row(text: str, name: str) -> str:
-    return next((line for line in text.splitlines() if line.startswith(f"| {name} |")), "")
+    assert provider_counts("Gemini")[2:] == (agreed + explained, agreed, explained, 0)
+    assert told("Gemini") == {name: ways[name] for name in WAYS}

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import copy
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import httpx
@@ -13,33 +13,24 @@ from perdure.contracts.errors import ProviderError
 from perdure.contracts.messages import AssistantMessage
 from perdure.contracts.prompts import ModelRequest
 from perdure.providers.chat_decoding import ChatDecoder
-from perdure.providers.chat_encoding import encode, tool_names
+from perdure.providers.chat_encoding import encode
 from perdure.providers.dialects import DIALECTS, Dialect
 from perdure.providers.http import Reply
 from perdure.providers.lenient import loads
-from perdure.providers.payloads import Payload
-from perdure.providers.sse import SseReader
 from perdure.providers.stream import Assembler
+from perdure.providers.tool_names import tool_names
 from tests.wire.chat_conversations import NO_PART, Conversation, Json, text_of
+from tests.wire.comparing import Ways, conversations, explained, feed, provider_counts, told
 from tests.wire.recordings import Exchange, needs_recordings, recorded
+from tests.wire.test_openai_chat import TITLES
 
 pytestmark = needs_recordings
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "providers-wire.md"
-
-EXPECTED = {
-    "openai-chat": (68, 55, 53),
-    "deepseek": (2, 3, 3),
-    "groq": (31, 0, 0),
-    "mistral": (5, 23, 8),
-    "openrouter": (15, 24, 2),
-    "cerebras": (7, 1, 1),
-    "crusoe": (1, 2, 1),
-    "huggingface": (2, 2, 0),
-    "ollama": (1, 0, 0),
-    "zai": (4, 1, 1),
-}
-"""Per folder: requests that agree, requests that differ in a named way, replies of ours that went back in them."""
+REPLAYED = {
+    "openai-chat": 53, "deepseek": 3, "groq": 0, "mistral": 8, "openrouter": 2,
+    "cerebras": 1, "crusoe": 1, "huggingface": 0, "ollama": 0, "zai": 1,
+}  # fmt: skip
+"""How many replies of each folder, as we decoded them, went back in its requests."""
 
 NAMES = {"openai-chat": "openai", "crusoe": "vllm", "huggingface": "compatible"}
 """Our dialect where the folder's name is another."""
@@ -111,37 +102,32 @@ def _thought(other: Json, mine: Json) -> bool:
     return all(other.get(key) == mine[key] for key in mine if key.startswith("reasoning"))
 
 
-WAYS: dict[str, Callable[[Json, Json], None]] = {
+WAYS: Ways = {
     "hosted-tools": _hosted_tools,
     "shorthand": _shorthand,
     "no-place": _no_place,
     "system-inside": _system_inside,
     "rebuilt": _rebuilt,
 }
-"""How a request of ours may differ from the recorded one. What each one means stands in docs/providers-wire.md."""
 
 
 def decoded_reply(exchange: Exchange, provider: str, message_id: str) -> AssistantMessage:
     """The message of a recorded reply; as far as it went, when it ends in an error."""
     decoder = ChatDecoder(Reply(provider, httpx.Response(200)), dialect_of(provider), origin_of(provider))
     assembler = Assembler(message_id, f"{provider}:{exchange.request['model']}")
-    try:
-        for value in values_of(exchange.body):
-            for piece in decoder.feed(Payload("", value)):
-                assembler.add(piece)
-        for piece in decoder.end():
-            assembler.add(piece)
-    except ProviderError:
-        pass
+    with suppress(ProviderError):
+        feed(assembler, decoder, exchange.body)
     return assembler.message()
 
 
-def values_of(body: bytes) -> list[Any]:
-    if body.lstrip().startswith(b"{"):
-        return [loads(body)]
-    reader = SseReader()
-    events = (*reader.feed(body), *reader.end())
-    return [loads(event.data) for event in events if event.data.startswith("{")]
+def requests(provider: str) -> Iterator[tuple[Exchange, ModelRequest, int]]:
+    """Every recorded request as one of ours, with how many of its assistant messages are decoded replies."""
+    asked = (exchange for exchange in recorded(provider) if "chat/completions" in exchange.url)
+    return conversations(
+        asked,
+        lambda: Conversation(provider),
+        lambda exchange, message_id: decoded_reply(exchange, provider, message_id),
+    )
 
 
 def dialect_of(provider: str) -> Dialect:
@@ -150,21 +136,6 @@ def dialect_of(provider: str) -> Dialect:
 
 def origin_of(provider: str) -> str:
     return f"openai-chat:{provider}"
-
-
-def conversations(provider: str) -> Iterator[tuple[Exchange, ModelRequest, int]]:
-    """Every recorded request as one of ours, with how many of its assistant messages are decoded replies."""
-    groups: dict[str, list[Exchange]] = defaultdict(list)
-    for exchange in recorded(provider):
-        if "chat/completions" in exchange.url:
-            groups[exchange.name.rpartition("-")[0]].append(exchange)
-    for exchanges in groups.values():
-        conversation = Conversation(provider)
-        for exchange in exchanges:
-            before = conversation.replayed
-            yield exchange, conversation.request(exchange.request), conversation.replayed - before
-            if exchange.status == 200:
-                conversation.said.append(decoded_reply(exchange, provider, f"t1s{len(conversation.said) + 1}"))
 
 
 def encoded(request: ModelRequest, provider: str) -> Json:
@@ -183,38 +154,24 @@ def compared(request: Json) -> Json:
     return found
 
 
-def explained(theirs: Json, ours: Json) -> list[str] | None:
-    """The names of the ways in which a request of ours differs from the recorded one; None when they do not suffice."""
-    used: list[str] = []
-    for name, rewrite in WAYS.items():
-        if theirs == ours:
-            break
-        before = copy.deepcopy(theirs)
-        rewrite(theirs, ours)
-        if theirs != before:
-            used.append(name)
-    return used if theirs == ours else None
-
-
-@pytest.mark.parametrize("provider", EXPECTED)
+@pytest.mark.parametrize("provider", REPLAYED)
 def test_every_recorded_request_is_encoded_as_the_vendors_client_did_or_differs_in_a_named_way(provider: str) -> None:
     counts: Counter[str] = Counter()
-    for exchange, request, replayed in conversations(provider):
-        ways = explained(compared(exchange.request), compared(encoded(request, provider)))
+    for exchange, request, replayed in requests(provider):
+        ways = explained(compared(exchange.request), compared(encoded(request, provider)), WAYS)
         assert ways is not None, f"{exchange.name} differs in a way that has no name"
         counts["explained" if ways else "agree"] += 1
         counts["replayed"] += replayed
-    assert (counts["agree"], counts["explained"], counts["replayed"]) == EXPECTED[provider]
+    assert counts["replayed"] == REPLAYED[provider]
+    assert provider_counts(TITLES[provider])[3:] == (counts["agree"], counts["explained"], 0)
 
 
 def test_every_way_to_differ_is_told_in_the_documentation_with_its_count() -> None:
     counts: Counter[str] = Counter()
-    for provider in EXPECTED:
-        for exchange, request, _ in conversations(provider):
-            counts.update(explained(compared(exchange.request), compared(encoded(request, provider))) or ())
-    section = DOCUMENT.read_text().partition("## OpenAI Chat")[2].partition("\n## ")[0]
-    for name in WAYS:
-        assert f"| {name} | {counts[name]} |" in section
+    for provider in REPLAYED:
+        for exchange, request, _ in requests(provider):
+            counts.update(explained(compared(exchange.request), compared(encoded(request, provider)), WAYS) or ())
+    assert told("OpenAI Chat") == {name: counts[name] for name in WAYS}
 
 
 def test_a_request_that_differs_in_any_other_way_is_found() -> None:
@@ -228,4 +185,4 @@ def test_a_request_that_differs_in_any_other_way_is_found() -> None:
         ({"messages": [thought]}, {"messages": [{**thought, "reasoning_content": "b"}]}),
     ]
     for recorded_request, ours in other:
-        assert explained(compared(recorded_request), compared(ours)) is None
+        assert explained(compared(recorded_request), compared(ours), WAYS) is None

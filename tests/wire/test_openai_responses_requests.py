@@ -2,36 +2,34 @@ from __future__ import annotations
 
 import copy
 import json
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
+from collections import Counter
+from collections.abc import Iterator
 
 import httpx
 import pytest
 
 from perdure.contracts.messages import AssistantMessage
 from perdure.contracts.prompts import ModelRequest
-from perdure.providers.chat_encoding import tool_names
 from perdure.providers.dialects import DIALECTS
 from perdure.providers.http import Reply
-from perdure.providers.lenient import loads
 from perdure.providers.openai_responses_decoding import ResponsesDecoder
 from perdure.providers.openai_responses_encoding import encode
-from perdure.providers.payloads import Payload
-from perdure.providers.sse import SseReader
 from perdure.providers.stream import Assembler
+from perdure.providers.tool_names import tool_names
+from tests.wire.comparing import Ways, conversations, explained, feed, provider_counts, told
 from tests.wire.recordings import Exchange, needs_recordings, recorded
 from tests.wire.responses_conversations import Conversation, Item
+from tests.wire.test_openai_responses import TITLES
 
 pytestmark = needs_recordings
 
 ORIGIN = "openai-responses:api.openai.com"
 REPLY = Reply("openai-responses", httpx.Response(200))
+REPLAYED = {"openai-responses": 30, "deepseek": 2}
+"""How many replies of each folder, as we decoded them, went back in its requests."""
+
 LEFT_OUT = ("tool_search_output", "file_search_call")
 """Items that the provider made and the recorded client did not send back."""
-
-DOCUMENT = Path(__file__).parents[2] / "docs" / "providers-wire.md"
 
 
 def _hosted_tools(theirs: Item, ours: Item) -> None:
@@ -109,7 +107,7 @@ def _rebuilds(other: Item, item: Item) -> bool:
             return False
 
 
-WAYS: dict[str, Callable[[Item, Item], None]] = {
+WAYS: Ways = {
     "hosted-tools": _hosted_tools,
     "shorthand": _shorthand,
     "system-inside": _system_inside,
@@ -117,39 +115,24 @@ WAYS: dict[str, Callable[[Item, Item], None]] = {
     "empty-text": _empty_text,
     "rebuilt": _rebuilt,
 }
-"""How a request of ours may differ from the recorded one. What each one means stands in docs/providers-wire.md."""
 
 
 def decoded_reply(exchange: Exchange, provider: str, message_id: str) -> AssistantMessage:
     """The message of a recorded reply."""
     decoder = ResponsesDecoder(REPLY, DIALECTS["openai"], ORIGIN)
     assembler = Assembler(message_id, f"{provider}:{exchange.request['model']}")
-    for value in values_of(exchange.body):
-        for piece in decoder.feed(Payload("", value)):
-            assembler.add(piece)
+    feed(assembler, decoder, exchange.body)
     return assembler.message()
 
 
-def values_of(body: bytes) -> list[Any]:
-    if body.startswith(b"{"):
-        return [loads(body)]
-    reader = SseReader()
-    return [loads(event.data) for event in (*reader.feed(body), *reader.end())]
-
-
-def conversations(provider: str = "openai-responses") -> Iterator[tuple[Exchange, ModelRequest, int]]:
+def requests(provider: str = "openai-responses") -> Iterator[tuple[Exchange, ModelRequest, int]]:
     """Every recorded request as one of ours, with how many of its assistant messages are decoded replies."""
-    groups: dict[str, list[Exchange]] = defaultdict(list)
-    for exchange in recorded(provider):
-        if exchange.request and "/responses" in exchange.url:
-            groups[exchange.name.rpartition("-")[0]].append(exchange)
-    for exchanges in groups.values():
-        conversation = Conversation(provider)
-        for exchange in exchanges:
-            before = conversation.replayed
-            yield exchange, conversation.request(exchange.request), conversation.replayed - before
-            if exchange.status == 200:
-                conversation.said.append(decoded_reply(exchange, provider, f"t1s{len(conversation.said) + 1}"))
+    asked = (exchange for exchange in recorded(provider) if exchange.request and "/responses" in exchange.url)
+    return conversations(
+        asked,
+        lambda: Conversation(provider),
+        lambda exchange, message_id: decoded_reply(exchange, provider, message_id),
+    )
 
 
 def encoded(request: ModelRequest) -> Item:
@@ -167,43 +150,26 @@ def compared(request: Item) -> Item:
     return copy.deepcopy(found)
 
 
-def explained(theirs: Item, ours: Item) -> list[str] | None:
-    """The names of the ways in which a request of ours differs from the recorded one; None when they do not suffice."""
-    used: list[str] = []
-    for name, rewrite in WAYS.items():
-        if theirs == ours:
-            break
-        before = copy.deepcopy(theirs)
-        rewrite(theirs, ours)
-        if theirs != before:
-            used.append(name)
-    return used if theirs == ours else None
-
-
-@pytest.mark.parametrize(
-    ("provider", "expected"), [("openai-responses", (29, 66, 30)), ("deepseek", (2, 3, 2))]
-)  # fmt: skip
+@pytest.mark.parametrize("provider", REPLAYED)
 def test_every_recorded_request_is_encoded_as_the_vendors_client_did_or_differs_in_a_named_way(
-    provider: str, expected: tuple[int, int, int]
+    provider: str,
 ) -> None:
-    """``expected``: requests that agree, requests that differ in a named way, replies that went back in them."""
     counts: Counter[str] = Counter()
-    for exchange, request, replayed in conversations(provider):
-        ways = explained(compared(exchange.request), compared(encoded(request)))
+    for exchange, request, replayed in requests(provider):
+        ways = explained(compared(exchange.request), compared(encoded(request)), WAYS)
         assert ways is not None, f"{exchange.name} differs in a way that has no name"
         counts["explained" if ways else "agree"] += 1
         counts["replayed"] += replayed
-    assert (counts["agree"], counts["explained"], counts["replayed"]) == expected
+    assert counts["replayed"] == REPLAYED[provider]
+    assert provider_counts(TITLES[provider])[3:] == (counts["agree"], counts["explained"], 0)
 
 
 def test_every_way_to_differ_is_told_in_the_documentation_with_its_count() -> None:
     counts: Counter[str] = Counter()
-    for provider in ("openai-responses", "deepseek"):
-        for exchange, request, _ in conversations(provider):
-            counts.update(explained(compared(exchange.request), compared(encoded(request))) or ())
-    section = DOCUMENT.read_text().partition("## OpenAI Responses")[2].partition("\n## ")[0]
-    for name in WAYS:
-        assert f"| {name} | {counts[name]} |" in section
+    for provider in REPLAYED:
+        for exchange, request, _ in requests(provider):
+            counts.update(explained(compared(exchange.request), compared(encoded(request)), WAYS) or ())
+    assert told("OpenAI Responses") == {name: counts[name] for name in WAYS}
 
 
 def test_a_request_that_differs_in_any_other_way_is_found() -> None:
@@ -216,19 +182,19 @@ def test_a_request_that_differs_in_any_other_way_is_found() -> None:
         {**theirs, "tools": [{"type": "function", "name": "read", "parameters": {}}]},
     ]
     for ours in other:
-        assert explained(compared(theirs), compared(ours)) is None
+        assert explained(compared(theirs), compared(ours), WAYS) is None
 
 
 def test_recorded_reasoning_goes_back_with_every_byte_of_what_was_encrypted() -> None:
     sent = [
         (item["id"], item["encrypted_content"])
-        for exchange, request, _ in conversations()
+        for exchange, request, _ in requests()
         for item in encoded(request)["input"]
         if item.get("type") == "reasoning"
     ]
     theirs = [
         (item["id"], item["encrypted_content"])
-        for exchange, _, _ in conversations()
+        for exchange, _, _ in requests()
         for item in exchange.request["input"]
         if item.get("type") == "reasoning"
     ]

@@ -4,7 +4,7 @@ import httpx
 import pytest
 
 from perdure.providers.catalogue import Endpoint
-from perdure.providers.connection import connect
+from perdure.providers.service import Service
 
 
 @pytest.mark.parametrize(
@@ -25,13 +25,8 @@ async def test_the_key_goes_into_the_endpoints_header_beside_the_protocols_own(
         seen.append(request)
         return httpx.Response(200, json={})
 
-    http = connect(
-        "mine",
-        Endpoint(base_url="https://models.example/v1/", key_header=header),
-        key=key,
-        transport=httpx.MockTransport(handle),
-        headers={"x-version": "1"},
-    )
+    endpoint = Endpoint(base_url="https://models.example/v1/", key_header=header)
+    http = Service("mine", endpoint, key, transport=httpx.MockTransport(handle)).connect({"x-version": "1"})
     async with http.post("/ask", {}):
         pass
     await http.close()
@@ -40,3 +35,14 @@ async def test_the_key_goes_into_the_endpoints_header_beside_the_protocols_own(
         name: seen[0].headers[name] for name in ("authorization", "x-api-key", "x-version") if name in seen[0].headers
     }
     assert named == sent
+
+
+def test_a_service_that_is_shown_does_not_show_its_keys() -> None:
+    shown = repr(Service("mine", Endpoint(base_url="http://x"), "sk-1", environ={"WIKI_KEY": "wk-1"}))
+    assert "sk-1" not in shown
+    assert "wk-1" not in shown
+
+
+def test_opaque_data_is_marked_with_protocol_and_host() -> None:
+    endpoint = Endpoint(base_url="https://models.example:8443/v1", protocol="anthropic")
+    assert Service("mine", endpoint).origin == "anthropic:models.example"
