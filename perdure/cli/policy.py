@@ -20,7 +20,12 @@ from perdure.contracts.approvals import Verdict
 
 @click.group()
 def policy() -> None:
-    """Look at and check tool policies."""
+    """Look at and check tool policies.
+
+    \b
+    Example:
+      perdure policy check "git log | head"
+    """
 
 
 @policy.command("check")
