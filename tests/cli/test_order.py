@@ -13,6 +13,7 @@ from tests.servers import DEADLINE, binary, unique
 
 WRITE = asks("write_file", path="out.txt", content="text")
 QUESTION = asks("ask_human", question="Which colour?", options=["red", "blue"])
+ANA = {"USER": "ana", "LOGNAME": "ana"}
 
 
 def told(ended: subprocess.CompletedProcess[str], *words: str) -> None:
@@ -119,8 +120,8 @@ def test_a_run_can_be_interrupted_closed_and_canceled(
     first, second = left(WRITE, says("Done.")), left(WRITE, says("Done."))
     serve()
 
-    told(home.run("interrupt", first, "--reason", "enough"), "interrupted")
-    told(home.run("cancel", second, "--reason", "too late", USER="ana", LOGNAME="ana"), "asked", "to cancel")
+    told(home.run("interrupt", first, "--reason", "enough", **ANA), "interrupted")
+    told(home.run("cancel", second, "--reason", "too late", **ANA), "asked", "to cancel")
     shown = (binary("temporal"), "workflow", "show", "-w", second, "--address", dev_server, "-o", "json")
     recorded = subprocess.run(shown, check=True, capture_output=True, text=True, timeout=DEADLINE).stdout
 
@@ -128,6 +129,7 @@ def test_a_run_can_be_interrupted_closed_and_canceled(
     interrupted = home.run("follow", first)
     canceled = home.run("follow", second)
     assert interrupted.returncode == 1
+    assert "(interrupt by ana: enough)" in interrupted.stdout
     assert "error: run" in interrupted.stderr
     assert "has no output: its last turn ended interrupted" in interrupted.stderr
     assert canceled.returncode == 1
@@ -135,8 +137,10 @@ def test_a_run_can_be_interrupted_closed_and_canceled(
 
     third = unique("run")
     assert home.run("run", "Hi", "--model", play(says("Hi.")), "--conversation", "--run-id", third).returncode == 0
-    told(home.run("close", third), "closing")
-    assert home.run("follow", third).returncode == 0
+    told(home.run("close", third, "--reason", "all is said", **ANA), "closing")
+    closed = home.run("follow", third)
+    assert closed.returncode == 0
+    assert "(close by ana: all is said)" in closed.stdout
 
 
 @pytest.mark.parametrize("order", [["ls"], ["show", "x"], ["approve", "x"], ["send", "x", "text"], ["follow", "x"]])
@@ -195,7 +199,7 @@ def test_several_options_are_answered_with_commas(home: Home, left: Left, serve:
 
 def test_a_decision_that_comes_too_late_is_told_who_decided(home: Home, left: Left) -> None:
     run_id = left(WRITE, says("Done."))
-    told(home.run("approve", run_id, "--reason", "fine", USER="ana", LOGNAME="ana"), "approved")
+    told(home.run("approve", run_id, "--reason", "fine", **ANA), "approved")
     assert home.run("follow", run_id, "--worker").returncode == 0
 
     for late in (["approve", run_id], ["deny", run_id, "t1s1c1"]):
