@@ -15,6 +15,7 @@ from perdure.contracts.activities import LiveText, ModelCall
 from perdure.contracts.errors import (
     KeyMissingError,
     ProviderError,
+    RateLimitedError,
     RefusedError,
     UnknownModelError,
     UnsupportedCapabilityError,
@@ -25,12 +26,15 @@ from perdure.contracts.failures import Failure
 AT_ONCE = timedelta(milliseconds=1)
 """The wait before another model is asked: it has done nothing yet that it would have to recover from."""
 
+NOTICED = timedelta(seconds=1)
+"""A wait that a provider asks for is told from this length on."""
+
 CARRIED = 400
 """Characters of a given-up model's message at most: they go along with every heartbeat."""
 
 UNHEARD = Failure(
     kind="timeout",
-    message="It gave no answer before its deadline, or its worker was lost.",
+    message="No answer came: its worker was lost.",
     attribution="operator",
     retryable=True,
 )
@@ -83,11 +87,10 @@ class Standing:
             return self, setback(error, attempt=attempt)
         failure, wait = failure_of(error), wait_after(error, attempt=self.tries)
         if failure.retryable and self.tries < self.limit and not (self._another and (down or wait > LONGEST)):
-            return self, Setback(failure, wait)
+            return self, Setback(_with(failure, _wish(error)), wait)
         if self._another:
             after = self._next(failure)
-            told = f"{_short(failure.message)} The model {after.model} is asked next."
-            return after, Setback(failure.model_copy(update={"message": told}), AT_ONCE)
+            return after, Setback(_with(failure, f"The model {after.model} is asked next."), AT_ONCE)
         return self, Setback(self._last_word(failure), None)
 
     def _next(self, failure: Failure) -> Standing:
@@ -101,12 +104,33 @@ class Standing:
         all_failures = (*self.given_up, failure)
         first = next((one for one in all_failures if one.kind == "context_too_long"), all_failures[0])
         others = zip(self.models, all_failures, strict=True)
-        rest = " ".join(f"{model}: {one.message}" for model, one in others if one is not first)
-        return first.model_copy(update={"message": bounded(f"{first.message} No other model answered. {rest}")})
+        rest = " ".join(_sentence(f"{model}: {one.message}") for model, one in others if one is not first)
+        message = bounded(f"{_sentence(first.message)} No other model answered. {rest}")
+        return first.model_copy(update={"message": message})
 
 
 def _short(text: str) -> str:
     return text if len(text) <= CARRIED else text[: CARRIED - 2] + " …"
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "!", "?", "…")) else f"{text}."
+
+
+def _with(failure: Failure, more: str) -> Failure:
+    """The failure, with another sentence to its message."""
+    message = f"{_sentence(_short(failure.message))} {more}" if more else failure.message
+    return failure.model_copy(update={"message": message})
+
+
+def _wish(error: Exception) -> str:
+    """The wait that the provider asks for, as a sentence; nothing where it asks for none that anybody would notice."""
+    if not isinstance(error, ProviderError) or error.retry_after is None or error.retry_after < NOTICED:
+        return ""
+    seconds = f"{error.retry_after.total_seconds():.0f} s"
+    if isinstance(error, RateLimitedError):
+        return f"The provider limits the rate and asks for a wait of {seconds}."
+    return f"The provider asks for a wait of {seconds}."
 
 
 def _is_the_models(error: Exception) -> bool:

@@ -11,8 +11,9 @@ from pydantic_core import to_json
 from perdure.activities.fallbacks import Standing
 from perdure.activities.setbacks import Setback
 from perdure.contracts.activities import LiveText, ModelCall
+from perdure.contracts.errors import PerdureError, ProviderError
 from perdure.contracts.messages import AssistantMessage, FinishReason
-from perdure.contracts.usage import Cost, Usage
+from perdure.contracts.usage import Bill, Cost, Usage
 from perdure.providers.completion import used_up
 from perdure.providers.stream import (
     Assembler,
@@ -80,6 +81,7 @@ class Attempt:
         self._reasoning = Window(REASONING_BYTES)
         self._asked = False
         self._answered = False
+        self._spared = False
         self._billed = False
 
     def ask(self) -> None:
@@ -87,8 +89,14 @@ class Attempt:
         self._asked = True
         self._standing = self._standing.asked()
 
+    def spare(self) -> None:
+        """Note that the provider did not work for this attempt: it was not asked, or turned the request away."""
+        self._spared = True
+
     def fail(self, error: Exception, *, down: bool = False) -> Setback:
         """Note that the attempt ends in ``error``, and say what follows. ``down``: its model failed other calls too."""
+        if not self._asked or not (self._answered or _may_cost(error)):
+            self.spare()
         self._standing, follows = self._standing.after(error, attempt=self.number, down=down)
         return follows
 
@@ -121,8 +129,14 @@ class Attempt:
 
     @property
     def taken(self) -> tuple[Usage, Cost] | None:
-        """What this attempt took; None when it asked nobody. One that failed before any answer came cost nothing."""
-        return (self._assembler.usage, self._assembler.cost if self._answered else Cost()) if self._asked else None
+        """What this attempt took; None when it asked nobody.
+
+        A request that the provider turned away costs nothing. One that it may have worked on, and nobody says how much,
+        is of unknown price.
+        """
+        if not self._asked:
+            return None
+        return (Usage(requests=1), Cost()) if self._spared else (self._assembler.usage, self._assembler.cost)
 
     def bill(self) -> tuple[Usage, Cost] | None:
         """`taken`, the first time; then None. An attempt that is stopped while it tells of its end tells it once."""
@@ -140,8 +154,18 @@ class Attempt:
         return self._earlier[1] + (self.taken[1] if self.taken else Cost())
 
     @property
+    def total(self) -> Bill:
+        """`usage` and `cost`."""
+        return Bill(usage=self.usage, cost=self.cost)
+
+    @property
     def live(self) -> LiveText:
-        """The heartbeat details."""
+        """The heartbeat details.
+
+        They are what is known if this worker is lost, and beats are sparse. So a request that is about to go out counts
+        as one that did.
+        """
+        due = self.taken or ((Usage(), Cost()) if self._spared else (self._assembler.usage, self._assembler.cost))
         return LiveText(
             message_id=self._assembler.message_id,
             attempt=self.number,
@@ -149,8 +173,8 @@ class Attempt:
             text_offset=self._text.offset,
             reasoning=self._reasoning.text,
             reasoning_offset=self._reasoning.offset,
-            usage=self.usage,
-            cost=self.cost,
+            usage=self._earlier[0] + due[0],
+            cost=self._earlier[1] + due[1],
             model=self.model,
             tries=self._standing.tries,
             given_up=self._standing.given_up,
@@ -167,6 +191,16 @@ class Attempt:
         """The message so far, with what it took in all. ``finish`` overrides what the provider said."""
         taken = {"usage": self.usage, "cost": self.cost}
         return self._assembler.message(finish).model_copy(update=taken)
+
+
+def _may_cost(error: Exception) -> bool:
+    match error:
+        case ProviderError():
+            return error.may_cost
+        case PerdureError():
+            return False
+        case _:
+            return True
 
 
 def _left(details: Sequence[Any]) -> LiveText | None:

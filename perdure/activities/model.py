@@ -8,7 +8,8 @@ the history, so what failed attempts took, and which models are given up, travel
 from __future__ import annotations
 
 import asyncio
-from contextlib import aclosing, suppress
+from collections.abc import AsyncGenerator
+from contextlib import aclosing, asynccontextmanager, suppress
 from datetime import timedelta
 from typing import Any, Protocol
 
@@ -25,6 +26,7 @@ from perdure.activities.setbacks import Setback, back_off
 from perdure.activities.transcripts import TranscriptCache
 from perdure.context.render import render
 from perdure.contracts.activities import ModelCall
+from perdure.contracts.errors import ProviderTimeoutError
 from perdure.contracts.hooks import ModelCallAnswered, ModelCallFailed, ModelCallPlanned, ModelCallUsed
 from perdure.contracts.messages import AssistantMessage
 from perdure.contracts.names import CALL_MODEL
@@ -87,16 +89,17 @@ class ModelActivities:
             log.warning("a model is down: until it answers, a call asks it once", model=attempt.model)
         heartbeat.report(attempt.live)
         await self._hooks.tell(*_used(call, attempt), _failed(call, attempt, setback))
-        raise told(setback)
+        raise told(setback, attempt.total)
 
     async def _asked(self, call: ModelCall, attempt: Attempt, heartbeat: Heartbeat) -> AssistantMessage:
+        ends = asyncio.get_running_loop().time() + call.deadline.total_seconds() if call.deadline else None
         heartbeat.report(attempt.live)
         request = await self._request(call, attempt.model)
         provider = self._providers.open(attempt.model)
-        await self._check_objection(call, attempt, request)
+        await self._check_objection(call, attempt, heartbeat, request)
         attempt.ask()
         heartbeat.report(attempt.live)
-        async with aclosing(provider.stream(request, attempt=attempt.tries)) as pieces:
+        async with _until(ends, call, attempt), aclosing(provider.stream(request, attempt=attempt.tries)) as pieces:
             async for piece in pieces:
                 if attempt.add(piece):
                     heartbeat.report(attempt.live)
@@ -109,13 +112,17 @@ class ModelActivities:
         rendered = render(agent, messages, forced=call.forced, nudged=call.nudged, problem=call.problem)
         return rendered.model_copy(update={"model": model, "cache_key": call.run_id})
 
-    async def _check_objection(self, call: ModelCall, attempt: Attempt, request: ModelRequest) -> None:
+    async def _check_objection(
+        self, call: ModelCall, attempt: Attempt, heartbeat: Heartbeat, request: ModelRequest
+    ) -> None:
         objection = await self._hooks.objection(ModelCallPlanned(**_facts(call, attempt), request=request))
         if objection is None:
             return
         setback = Setback(objection, back_off(attempt.number) if objection.retryable else None)
+        attempt.spare()
+        heartbeat.report(attempt.live)
         await self._hooks.tell(_failed(call, attempt, setback))
-        raise told(setback)
+        raise told(setback, attempt.total)
 
     async def _tell_answer(
         self, call: ModelCall, attempt: Attempt, message: AssistantMessage, patience: timedelta | None
@@ -124,6 +131,20 @@ class ModelActivities:
         answered = ModelCallAnswered(**_facts(call, attempt), message=message)
         with suppress(asyncio.CancelledError):
             await self._hooks.tell(*_used(call, attempt), answered, patience=patience)
+
+
+@asynccontextmanager
+async def _until(ends: float | None, call: ModelCall, attempt: Attempt) -> AsyncGenerator[None, None]:
+    """Raise ProviderTimeoutError in a block that goes on at ``ends``, by the clock of the event loop."""
+    deadline = asyncio.timeout_at(ends)
+    try:
+        async with deadline:
+            yield
+    except TimeoutError:
+        if not deadline.expired() or call.deadline is None:
+            raise
+        said = f"no whole answer came within model_deadline ({call.deadline.total_seconds():g} s)"
+        raise ProviderTimeoutError(attempt.model.partition(":")[0], said) from None
 
 
 def _facts(call: ModelCall, attempt: Attempt) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Posture: what a failure tells Temporal. The one place where an ``ApplicationError`` is made of an error of ours.
 
-Its type is the failure's kind, its one detail the whole `Failure`. Whether to try again, and when, is the error's own
+Its type is the failure's kind, its first detail the whole `Failure`; that of a model call has the `Bill` of all its
+attempts as a second one. Whether to try again, and when, is the error's own
 word: nobody else retries. It is raised without a cause, because a cause's text would enter the history too, and foreign
 texts may hold what must not stand there (the HTTP library quotes header values).
 """
@@ -14,6 +15,7 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError, FailureError
 
 from perdure.activities.setbacks import Setback, setback
+from perdure.contracts.usage import Bill
 
 
 @contextmanager
@@ -32,12 +34,12 @@ def application_error(error: Exception, *, attempt: int) -> ApplicationError:
     return told(setback(error, attempt=attempt))
 
 
-def told(setback: Setback) -> ApplicationError:
-    """The error that tells Temporal of a setback."""
+def told(setback: Setback, bill: Bill | None = None) -> ApplicationError:
+    """The error that tells Temporal of a setback. ``bill`` is what it took so far."""
     failure = setback.failure
     return ApplicationError(
         failure.message,
-        failure,
+        *((failure,) if bill is None else (failure, bill)),
         type=failure.kind,
         non_retryable=setback.wait is None,
         next_retry_delay=setback.wait,

@@ -59,6 +59,7 @@ class ModelCall(Record):
     """Input of ``call_model``: references only, so that every message stands in the history once.
 
     ``fallbacks`` are asked, in order, when ``model`` cannot answer; each model is asked ``tries`` times at most.
+    ``deadline`` bounds one attempt.
     """
 
     run_id: str
@@ -74,6 +75,7 @@ class ModelCall(Record):
     problem: str = ""
     fallbacks: tuple[str, ...] = ()
     tries: int = Patience().model_attempts
+    deadline: timedelta | None = None
     agent: str = ""
     user: str = ""
 

@@ -11,9 +11,9 @@ class Usage(Record):
     """Tokens of one model call or a sum of several.
 
     ``input_tokens`` includes ``cached_tokens`` and ``cache_write_tokens``; ``output_tokens`` includes
-    ``reasoning_tokens``. ``requests`` counts requests to a provider, failed attempts included. ``incomplete`` counts the
-    answers of which the provider never said the whole usage, because they broke off or never came: the tokens, and
-    what they cost, are at least what is counted.
+    ``reasoning_tokens``. ``requests`` counts requests to a provider, failed attempts included. ``incomplete`` counts
+    the answers of which nobody said the whole usage, because they broke off or never came: the tokens, and their cost,
+    are at least what is counted.
     """
 
     requests: int = 0

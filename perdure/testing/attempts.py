@@ -9,13 +9,14 @@ from itertools import count
 
 from perdure.activities.live import Attempt
 from perdure.context.render import render
-from perdure.contracts.activities import ModelCall
+from perdure.contracts.activities import LiveText, ModelCall
 from perdure.contracts.agent import FrozenAgent
 from perdure.contracts.errors import PerdureError
 from perdure.contracts.failures import Failure
 from perdure.contracts.instructions import CallModel
 from perdure.contracts.messages import AssistantMessage, Message
 from perdure.contracts.prompts import ModelRequest
+from perdure.contracts.usage import Bill
 from perdure.providers.provider import Provider
 
 
@@ -28,25 +29,31 @@ class ModelAttempts:
         self._provider = provider
         self._heard = heard
 
-    async def answer(self, agent: FrozenAgent, messages: tuple[Message, ...]) -> AssistantMessage | Failure:
-        """The message, or why there is none after all attempts. Stopped, it is what had come, marked."""
+    async def answer(
+        self, agent: FrozenAgent, messages: tuple[Message, ...]
+    ) -> AssistantMessage | tuple[Failure, Bill]:
+        """The message, or why there is none after all attempts, and what these took.
+
+        Stopped, it is what had come, marked.
+        """
         call = self._call.model_copy(update={"fallbacks": agent.fallbacks})
-        attempt = Attempt(call, 1)
+        left: tuple[LiveText, ...] = ()
         try:
             request = render(
                 agent, messages[: call.revision], forced=call.forced, nudged=call.nudged, problem=call.problem
             )
         except PerdureError as error:
-            return error.failure()
+            return error.failure(), Bill()
         for number in count(1):
-            attempt = Attempt(call, number, (attempt.live,))
+            attempt = Attempt(call, number, left)
             try:
                 return await self._asked(attempt, number, request.model_copy(update={"model": attempt.model}))
             except PerdureError as error:
                 setback = attempt.fail(error)
             if setback.wait is None:
                 break
-        return setback.failure
+            left = (attempt.live,)
+        return setback.failure, attempt.total
 
     async def _asked(self, attempt: Attempt, number: int, request: ModelRequest) -> AssistantMessage:
         attempt.ask()

@@ -29,7 +29,6 @@ from perdure.brain.results import STOPPED, call_result, tool_result
 from perdure.contracts.agent import AgentSpec
 from perdure.contracts.errors import PerdureError, UnknownAgentError
 from perdure.contracts.events import DurableEvent
-from perdure.contracts.failures import Failure
 from perdure.contracts.instructions import (
     AskHumans,
     AuthorizeCalls,
@@ -255,8 +254,8 @@ class _Engine:
         match answer:
             case AssistantMessage():
                 return ModelReply(at=self._now, message=answer)
-            case Failure():
-                return ModelFailure(at=self._now, message_id=instruction.message_id, failure=answer)
+            case (failure, bill):
+                return ModelFailure(at=self._now, message_id=instruction.message_id, failure=failure, bill=bill)
 
     def _heard(self, said: str) -> None:
         self._said = said

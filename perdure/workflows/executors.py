@@ -63,6 +63,7 @@ def call_model(state: State, instruction: CallModel, patience: Patience) -> Acti
         problem=instruction.problem,
         fallbacks=state.agent.fallbacks,
         tries=patience.model_attempts,
+        deadline=patience.model_call,
         agent=state.agent.name,
         user=state.request.user,
     )
@@ -72,7 +73,8 @@ def call_model(state: State, instruction: CallModel, patience: Patience) -> Acti
         call,
         activity_id=instruction.message_id,
         result_type=RawValue,
-        start_to_close_timeout=patience.model_call,
+        # The attempt's own deadline ends it with a failure that says so; this bound is for a worker that hangs.
+        start_to_close_timeout=patience.model_call + patience.heartbeat,
         heartbeat_timeout=patience.heartbeat,
         retry_policy=RetryPolicy(maximum_attempts=patience.model_attempts * (1 + len(call.fallbacks))),
         cancellation_type=ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,

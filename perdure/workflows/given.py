@@ -20,12 +20,10 @@ from perdure.contracts.approvals import CallVerdict, Verdict
 from perdure.contracts.errors import bounded
 from perdure.contracts.messages import AssistantMessage, CallPart, ReasoningPart, TextPart, ToolMessage
 from perdure.contracts.outcomes import AgentRejected, AgentResolved, ModelFailure, ModelReply
-from perdure.workflows.failures import failure_of, text_of
+from perdure.contracts.usage import Bill
+from perdure.workflows.failures import failure_of, text_of, why_late
 
-OUTCOME_UNKNOWN = (
-    "Nobody knows whether this took effect: the worker was lost or the deadline passed while it ran. "
-    "It was not run again. Check before you repeat it."
-)
+OUTCOME_UNKNOWN = "Nobody knows whether this took effect. {why} It was not run again. Check before you repeat it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +67,24 @@ def model_outcome(
     """
     if isinstance(given, Lost):
         if not (stopping or isinstance(given.cause, CancelledError)):
-            return ModelFailure(at=at, message_id=message_id, failure=failure_of(given.cause))
+            failure = failure_of(given.cause)
+            return ModelFailure(at=at, message_id=message_id, failure=failure, bill=_bill(given.cause))
         given = _partial(message_id, model, recalled or _last_words(given.cause))
     if given.message_id != message_id:
         failure = failure_of(ValueError(f"The model call for {message_id} returned the message {given.message_id}."))
         return ModelFailure(at=at, message_id=message_id, failure=failure)
     return ModelReply(at=at, message=given)
+
+
+def _bill(cause: BaseException | None) -> Bill:
+    """What the attempts of a model call took that ended so: its failure says it, or the last heartbeat."""
+    if isinstance(cause, ApplicationError) and len(cause.details) > 1:
+        try:
+            return Bill.model_validate(cause.details[1])
+        except ValidationError:
+            return Bill()
+    live = _last_words(cause)
+    return Bill(usage=live.usage, cost=live.cost) if live else Bill()
 
 
 def _last_words(cause: BaseException | None) -> LiveText | None:
@@ -128,9 +138,9 @@ def result_of(part: CallPart, given: Any) -> ToolMessage:
     if isinstance(cause, CancelledError):
         return call_result(part, "interrupted", STOPPED)
     if isinstance(cause, ActivityTimeoutError):
-        return call_result(part, "unknown", OUTCOME_UNKNOWN)
+        return call_result(part, "unknown", OUTCOME_UNKNOWN.format(why=why_late(cause)))
     if isinstance(cause, ApplicationError) and cause.type == "NotFoundError":
         return call_result(part, "unavailable", UNAVAILABLE)
     if isinstance(cause, ApplicationError) and cause.type == "WorkerShutdown":
-        return call_result(part, "unknown", OUTCOME_UNKNOWN)
+        return call_result(part, "unknown", OUTCOME_UNKNOWN.format(why="Its worker was shut down."))
     return call_result(part, "error", bounded(f"The tool failed: {text_of(cause)}"))

@@ -64,7 +64,7 @@ def test_what_another_model_may_not_have_moves_on_at_once(error: PerdureError) -
     standing, setback = first().asked().after(error, attempt=1)
     assert (standing.model, setback.wait) == ("b:2", AT_ONCE)
     assert setback.failure.kind == error.kind
-    assert setback.failure.message == f"{error} The model b:2 is asked next."
+    assert setback.failure.message == f"{str(error).removesuffix('.')}. The model b:2 is asked next."
     assert standing.given_up == (error.failure(),)
 
 
@@ -91,11 +91,30 @@ def test_a_model_that_asks_for_a_long_wait_is_left_while_another_is_there() -> N
     assert (standing.model, setback.wait) == ("a:1", LONGEST + timedelta(seconds=1))
 
 
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (
+            RateLimitedError("a", "slow down", retry_after=timedelta(seconds=20)),
+            "a: slow down. The provider limits the rate and asks for a wait of 20 s.",
+        ),
+        (
+            OverloadedError("a", "busy", retry_after=timedelta(seconds=20)),
+            "a: busy. The provider asks for a wait of 20 s.",
+        ),
+        (OverloadedError("a", "busy", retry_after=timedelta(0)), "a: busy"),
+        (OverloadedError("a", "busy"), "a: busy"),
+    ],
+)
+def test_a_wait_that_the_provider_asks_for_is_told(error: PerdureError, said: str) -> None:
+    assert first().asked().after(error, attempt=1)[1].failure.message == said
+
+
 def test_a_model_that_is_down_is_left_after_one_try_while_another_is_there() -> None:
     busy = OverloadedError("a", "busy")
     standing, setback = first().asked().after(busy, attempt=1, down=True)
     assert (standing.model, setback.wait) == ("b:2", AT_ONCE)
-    assert setback.failure.message == "a: busy The model b:2 is asked next."
+    assert setback.failure.message == "a: busy. The model b:2 is asked next."
     standing, setback = first(ALONE).asked().after(busy, attempt=1, down=True)
     assert standing.model == "a:1"
     assert setback.wait is not None
@@ -116,7 +135,7 @@ def test_the_last_word_is_that_of_the_first_model_and_names_the_others() -> None
     standing, setback = standing.asked().after(OverloadedError("c", "busy"), attempt=4)
     assert setback.wait is None
     assert (setback.failure.kind, setback.failure.attribution) == ("quota", "operator")
-    assert setback.failure.message == "a: no credit No other model answered. b:2: b: wrong key c:3: c: busy"
+    assert setback.failure.message == "a: no credit. No other model answered. b:2: b: wrong key. c:3: c: busy."
 
 
 def test_a_context_that_is_too_long_for_one_model_is_the_last_word_since_the_run_can_mend_it() -> None:

@@ -9,8 +9,18 @@ from pydantic_core import to_json
 
 from perdure.activities.live import REASONING_BYTES, TEXT_BYTES, Attempt, Window
 from perdure.contracts.activities import LiveText
-from perdure.contracts.errors import BadReplyError, QuotaError
-from perdure.contracts.usage import Cost, Usage
+from perdure.contracts.errors import (
+    AuthenticationError,
+    BadReplyError,
+    OverloadedError,
+    PerdureError,
+    ProviderNetworkError,
+    ProviderTimeoutError,
+    QuotaError,
+    RateLimitedError,
+    UnsupportedCapabilityError,
+)
+from perdure.contracts.usage import Bill, Cost, Usage
 from perdure.providers.stream import CallPiece, FinishPiece, Piece, ReasoningPiece, StartPiece, TextPiece, UsagePiece
 from tests.activities.runs import Run, said
 
@@ -82,9 +92,10 @@ def test_text_reasoning_and_usage_are_worth_telling_and_the_rest_is_not() -> Non
 def test_an_attempt_adds_to_what_earlier_ones_took() -> None:
     attempt = Attempt(CALL, 2, [LEFT.model_dump(mode="json")])
     assert (attempt.live.text, attempt.live.attempt) == ("", 2)
-    assert attempt.live.usage == LEFT.usage
+    assert attempt.usage == LEFT.usage
     attempt.ask()
     attempt.add(UsagePiece(Usage(input_tokens=10, output_tokens=3), Cost(nano_dollars=9)))
+    attempt.add(FinishPiece("stop"))
     assert attempt.live.usage == Usage(requests=3, input_tokens=17, output_tokens=3)
     assert attempt.live.cost == Cost(nano_dollars=14, unpriced=1)
     assert attempt.message("stop").usage == attempt.live.usage
@@ -96,18 +107,64 @@ def test_a_request_that_never_went_out_took_nothing() -> None:
     assert Attempt(CALL, 1).message("interrupted").cost == Cost()
 
 
-def test_a_request_that_was_refused_counts_and_costs_nothing() -> None:
-    attempt = Attempt(CALL.model_copy(update={"model": "openai:gpt-x"}), 1)
+PRICED = CALL.model_copy(update={"model": "openai:gpt-x"})
+UNKNOWN = Bill(usage=Usage(requests=1, incomplete=1), cost=Cost(unpriced=1))
+
+
+def test_a_request_whose_answer_never_came_is_of_unknown_price() -> None:
+    attempt = Attempt(PRICED, 1)
     attempt.ask()
-    assert attempt.live.usage == Usage(requests=1)
-    assert attempt.live.cost == Cost()
+    assert attempt.total == UNKNOWN
+    message = attempt.message("interrupted")
+    assert Bill(usage=message.usage, cost=message.cost) == UNKNOWN
+
+
+def test_an_answer_that_broke_off_took_at_least_what_was_said() -> None:
+    attempt = Attempt(PRICED, 1)
+    attempt.ask()
+    attempt.add(UsagePiece(Usage(input_tokens=100, output_tokens=1), Cost(nano_dollars=9)))
+    said = Usage(requests=1, input_tokens=100, output_tokens=1, incomplete=1)
+    assert attempt.total == Bill(usage=said, cost=Cost(nano_dollars=9))
+
+
+REFUSALS = [
+    RateLimitedError("openai", "slow down", status=429),
+    OverloadedError("openai", "busy", status=503),
+    AuthenticationError("openai", "wrong key", status=401),
+    UnsupportedCapabilityError("openai:gpt-x", "images", ()),
+]
+
+
+@pytest.mark.parametrize("error", REFUSALS, ids=lambda error: type(error).__name__)
+def test_a_request_that_was_turned_away_counts_and_costs_nothing(error: PerdureError) -> None:
+    attempt = Attempt(PRICED, 1)
+    attempt.ask()
+    attempt.fail(error)
+    assert attempt.total == Bill(usage=Usage(requests=1))
+    assert (attempt.live.usage, attempt.live.cost) == (attempt.usage, attempt.cost)
+
+
+@pytest.mark.parametrize(
+    "error", [ProviderTimeoutError("openai", "silent"), ProviderNetworkError("openai", "broke"), KeyError("bug")]
+)
+def test_a_request_that_the_provider_may_have_worked_on_is_of_unknown_price(error: Exception) -> None:
+    attempt = Attempt(PRICED, 1)
+    attempt.ask()
+    attempt.fail(error)
+    assert attempt.total == UNKNOWN
+
+
+def test_what_an_attempt_leaves_if_its_worker_is_lost_counts_the_request_that_is_about_to_go_out() -> None:
+    attempt = Attempt(PRICED, 1)
+    assert Attempt(PRICED, 2, (attempt.live,)).total == UNKNOWN
+    attempt.spare()
+    assert Attempt(PRICED, 2, (attempt.live,)).total == Bill()
 
 
 def test_details_that_another_release_wrote_do_no_harm() -> None:
     broken: list[list[Any]] = [["half"], [{"message_id": 5}], [None], [[1, 2]], [{"usage": {"requests": "many"}}], [{}]]
     for details in broken:
-        attempt = Attempt(CALL, 2, details)
-        assert attempt.live.usage == Usage()
+        assert Attempt(CALL, 2, details).total == Bill()
 
 
 def test_details_with_fields_that_a_newer_release_added_are_read() -> None:
@@ -120,12 +177,12 @@ def test_an_attempt_asks_the_model_whose_turn_it_is_and_says_so() -> None:
     attempt.ask()
     assert (attempt.model, attempt.tries, attempt.live.model, attempt.live.tries) == ("a:1", 1, "a:1", 1)
     attempt.add(UsagePiece(Usage(input_tokens=7), Cost(nano_dollars=5)))
-    assert attempt.taken == (Usage(requests=1, input_tokens=7), Cost(nano_dollars=5))
+    assert attempt.taken == (Usage(requests=1, input_tokens=7, incomplete=1), Cost(nano_dollars=5))
     assert attempt.fail(QuotaError("a", "no credit")).wait is not None
     # Who reads the heartbeat sees who wrote it; who goes on reads there that it is given up.
     assert (attempt.live.model, len(attempt.live.given_up)) == ("a:1", 1)
     second = Attempt(call, 2, [attempt.live.model_dump(mode="json")])
-    assert (second.model, second.taken, second.usage) == ("b:2", None, Usage(requests=1, input_tokens=7))
+    assert (second.model, second.taken, second.usage) == ("b:2", None, Usage(requests=1, input_tokens=7, incomplete=1))
     second.ask()
     second.add(TextPiece("Hi"))
     second.add(FinishPiece("stop"))

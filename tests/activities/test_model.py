@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from perdure.contracts.errors import KeyMissingError
 from perdure.contracts.messages import AssistantMessage, CallPart, TextPart
 from perdure.contracts.prompts import ModelRequest
 from perdure.contracts.state import TranscriptPage
-from perdure.contracts.usage import Usage
+from perdure.contracts.usage import Bill, Usage
 from perdure.providers.provider import Provider
 from perdure.providers.scripted import Pause, Reply, Script, ScriptedCall, ScriptedFailure, ScriptedProvider
 from perdure.providers.stream import FinishPiece, Piece, TextPiece
@@ -98,7 +99,9 @@ async def test_a_provider_error_is_an_application_error_of_its_kind() -> None:
         await beats.run(activities(one, run).call_model, run.call())
     assert caught.value.type == "overloaded"
     assert not caught.value.non_retryable
-    assert (beats.live[-1].text, beats.live[-1].usage) == ("Hel", Usage(requests=1))
+    taken = Usage(requests=1, incomplete=1)
+    assert (beats.live[-1].text, beats.live[-1].usage) == ("Hel", taken)
+    assert caught.value.details[1] == Bill(usage=taken)
 
 
 async def test_what_failed_attempts_took_comes_back_with_the_answer() -> None:
@@ -117,7 +120,7 @@ async def test_what_failed_attempts_took_comes_back_with_the_answer() -> None:
         left = beats.live[-1].model_dump(mode="json")
     message = await Beats(attempt=3, left=left).run(model.call_model, run.call())
     assert (message.text, message.attempt) == ("Hello", 3)
-    assert message.usage == Usage(requests=3, input_tokens=20, output_tokens=10)
+    assert message.usage == Usage(requests=3, input_tokens=20, output_tokens=10, incomplete=1)
 
 
 async def test_a_new_attempt_starts_its_live_text_anew() -> None:
@@ -263,6 +266,35 @@ async def test_the_last_beat_tells_everything_although_the_rest_is_silent() -> N
     run, beats = Run((said(1),)), Patient()
     await beats.run(activities(One(Slow()), run).call_model, run.call())
     assert [live.text for live in beats.live[-2:]] == ["Hel", "Hel"]
+
+
+class Endless:
+    """A model that says a word and never ends."""
+
+    async def stream(self, request: ModelRequest, *, attempt: int = 1) -> AsyncGenerator[Piece, None]:
+        yield TextPiece("Hel")
+        await asyncio.Event().wait()
+
+
+async def test_an_answer_that_is_not_whole_at_the_deadline_is_given_up_and_told_as_that() -> None:
+    run, beats = Run((said(1),)), Beats()
+    call = run.call().model_copy(update={"deadline": timedelta(milliseconds=10)})
+    with pytest.raises(ApplicationError) as caught:
+        await beats.run(activities(One(Endless()), run).call_model, call)
+    assert (caught.value.type, caught.value.non_retryable) == ("timeout", False)
+    assert caught.value.message == "scripted: no whole answer came within model_deadline (0.01 s)"
+    assert caught.value.details[1] == Bill(usage=Usage(requests=1, incomplete=1))
+    assert beats.live[-1].text == "Hel"
+
+
+async def test_a_model_that_passes_its_deadline_gives_way_to_its_fallback_which_is_told() -> None:
+    run = Run((said(1),))
+    call = run.call().model_copy(
+        update={"deadline": timedelta(milliseconds=10), "fallbacks": ("scripted:other",), "tries": 1}
+    )
+    message = r"within model_deadline \(0\.01 s\)\. The model scripted:other is asked next\."
+    with pytest.raises(ApplicationError, match=message):
+        await Beats().run(activities(One(Endless()), run).call_model, call)
 
 
 async def test_an_answer_that_is_thought_alone_and_was_cut_is_told_once() -> None:

@@ -31,7 +31,7 @@ async def test_the_fallback_is_asked_for_what_its_forerunner_could_not_answer_an
     )
     message, left = await answered(activities(providers, run), call)
     assert (message.text, message.model, message.attempt) == ("Whole", "scripted:last", 5)
-    assert message.usage == Usage(requests=4, input_tokens=30, output_tokens=15)
+    assert message.usage == Usage(requests=4, input_tokens=30, output_tokens=15, incomplete=3)
     assert [(live.model, live.tries, len(live.given_up)) for live in left] == [
         ("scripted:first", 1, 0),
         ("scripted:first", 0, 1),

@@ -46,7 +46,8 @@ async def test_hooks_learn_what_each_attempt_took_and_came_to() -> None:
             case ModelCallPlanned():
                 assert event.request.messages == run.messages
             case ModelCallUsed():
-                assert event.usage == USAGE.model_copy(update={"requests": 1})
+                broke_off = {"requests": 1, "incomplete": int(event.attempt == 1)}
+                assert event.usage == USAGE.model_copy(update=broke_off)
             case ModelCallAnswered():
                 assert event.message == message
             case ModelCallFailed():

@@ -7,7 +7,7 @@ from perdure.contracts.failures import FailureKind
 from perdure.contracts.messages import ImagePart
 from perdure.contracts.outcomes import AgentRejected, AgentResolved, CallsSettled, ModelFailure, ModelReply
 from perdure.contracts.requests import Approve, Close, Interrupt, RunRequest, Send
-from perdure.contracts.usage import Cost, Usage
+from perdure.contracts.usage import Bill, Cost, Usage
 from tests.brain.agents import OVERLOADED, a_call, an_agent, reply
 from tests.brain.runs import Led, a_conversation, asked, kinds
 
@@ -163,6 +163,18 @@ def test_usage_and_cost_add_up_over_the_turn_and_the_run() -> None:
     assert run.state.cost == Cost(nano_dollars=14)
     assert run.state.last_turn is not None
     assert run.state.last_turn.cost == Cost(nano_dollars=7)
+
+
+def test_a_turn_and_its_run_sum_up_what_a_failed_model_call_took() -> None:
+    run = Led()
+    run.resolved()
+    bill = Bill(usage=Usage(requests=3, input_tokens=300, incomplete=3), cost=Cost(nano_dollars=7, unpriced=1))
+
+    run.feed(ModelFailure(at=run.now, message_id="t1s1", failure=OVERLOADED, bill=bill))
+
+    assert run.state.last_turn is not None
+    assert (run.state.last_turn.usage, run.state.last_turn.cost) == (bill.usage, bill.cost)
+    assert (run.state.usage, run.state.cost) == (bill.usage, bill.cost)
 
 
 # What comes again, or late

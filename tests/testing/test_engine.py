@@ -210,10 +210,11 @@ async def test_a_failure_that_asking_again_cannot_help_fails_the_run_at_once() -
     assert run.state.failure.kind == "authentication"
 
 
-async def test_attempts_end_some_time() -> None:
+async def test_attempts_end_some_time_and_what_they_took_is_counted() -> None:
     run = await run_in_process("Hello", script=script(fails("overloaded")))
 
     assert (run.status, len(run.requests)) == ("failed", 8)
+    assert run.output.usage.requests == 8
 
 
 async def test_an_unknown_agent_fails_the_run_and_names_the_known_ones() -> None:
