@@ -9,11 +9,10 @@ import pytest
 
 from perdure.providers.gate import Gate
 from perdure.testing.script import asks, fails, held, save, says, script, together
-from tests.cli.conftest import AtTerminal, Play, Serve
+from tests.cli.conftest import AtTerminal, Play
 from tests.cli.programs import Home
 from tests.servers import unique
 
-WRITE = asks("write_file", path="out.txt", content="text")
 TOOLS = '''
 def greet(name: str) -> str:
     """Greet somebody.
@@ -262,70 +261,3 @@ def test_what_cannot_be_attached_or_read_is_said_before_anything_starts(home: Ho
     failed(home.run("run", "Hello", "--model", "demo:demo", "--attach", "absent.png"), 2, "absent.png", "attached")
     (home.path / "schema.json").write_text("[]")
     failed(home.run("run", "Hello", "--model", "demo:demo", "--output", "schema.json"), 2, "schema.json", "JSON object")
-
-
-def test_a_run_that_brings_tools_keeps_them_where_other_workers_serve_the_same_queue(
-    home: Home, play: Play, serve: Serve
-) -> None:
-    (home.path / "tools.py").write_text(TOOLS)
-    serve()
-    greetings = [asks("greet", name=name) for name in ("Ana", "Jonas", "Mia")]
-    run_id = unique("run")
-    model = play(*greetings, says("Greeted."))
-
-    ended = home.run("run", "Greet", "--model", model, "--tools", "tools.py", "--yes", "--run-id", run_id)
-
-    assert ended.returncode == 0, ended
-    assert ended.stdout.count("  done    ") == 3
-
-
-def test_a_run_with_tools_of_its_own_is_taken_up_with_the_same_tools(home: Home, play: Play) -> None:
-    (home.path / "tools.py").write_text(TOOLS)
-    run_id = unique("run")
-    model = play(asks("greet", name="Ana"), says("Greeted."))
-
-    left = home.run("run", "Greet", "--model", model, "--tools", "tools.py", "--run-id", run_id)
-    taken_up = home.run("follow", run_id, "--worker", "--yes", "--tools", str(home.path / "tools.py"))
-
-    assert left.returncode == 4, left
-    assert f"  perdure follow {run_id} --tools tools.py    takes it up here" in left.stderr
-    assert taken_up.returncode == 0, taken_up
-    assert "Hello, Ana!" in taken_up.stdout
-
-
-def test_following_a_run_that_this_process_does_not_serve_says_what_serves_it(home: Home, play: Play) -> None:
-    (home.path / "tools.py").write_text(TOOLS)
-    run_id, elsewhere = unique("run"), unique("run")
-    model = play(asks("greet", name="Ana"), asks("greet", name="Bo"), says("Greeted."))
-    assert home.run("run", "x", "--model", model, "--tools", "tools.py", "--run-id", run_id).returncode == 4
-    other = {"PERDURE_TASK_QUEUE": unique("queue")}
-    assert home.run("run", "x", "--model", play(WRITE), "--run-id", elsewhere, **other).returncode == 4
-
-    assert f"perdure follow {run_id} --tools …" in home.run("follow", run_id, "--worker").stderr
-    followed = home.run("follow", elsewhere, "--worker")
-    assert f"PERDURE_TASK_QUEUE={other['PERDURE_TASK_QUEUE']} perdure follow {elsewhere}" in followed.stderr
-
-
-TALKATIVE = """
-import os
-
-print("imported")
-
-
-def shout(name: str) -> str:
-    print("printed")
-    os.write(1, b"written\\n")
-    return "HELLO"
-"""
-
-
-def test_what_tools_print_never_lands_between_the_events_as_json(home: Home, play: Play) -> None:
-    (home.path / "talkative.py").write_text(TALKATIVE)
-    model = play(asks("shout", name="Ana"), says("Shouted."))
-
-    ended = home.process("run", "Shout", "--model", model, "--tools", "talkative.py", "--yes", "--json")
-
-    assert ended.returncode == 0, ended
-    events = [json.loads(line) for line in ended.stdout.splitlines()]
-    assert events[-1]["kind"] == "run_closed"
-    assert {"imported", "printed", "written"} <= set(ended.stderr.splitlines())

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.cli.programs import PERDURE
+from perdure.testing.script import asks, says
+from tests.cli.conftest import Play
+from tests.cli.programs import PERDURE, Home
 from tests.servers import DEADLINE, outside
 
 
@@ -39,3 +42,28 @@ def test_a_stream_that_takes_nothing_is_at_most_one_line(tmp_path: Path, line: s
     assert ended.returncode == code, ended
     assert ended.stderr.startswith(error)
     assert ended.stderr.count("\n") == bool(error)
+
+
+TALKATIVE = """
+import os
+
+print("imported")
+
+
+def shout(name: str) -> str:
+    print("printed")
+    os.write(1, b"written\\n")
+    return "HELLO"
+"""
+
+
+def test_what_tools_print_never_lands_between_the_events_as_json(home: Home, play: Play) -> None:
+    (home.path / "talkative.py").write_text(TALKATIVE)
+    model = play(asks("shout", name="Ana"), says("Shouted."))
+
+    ended = home.process("run", "Shout", "--model", model, "--tools", "talkative.py", "--yes", "--json")
+
+    assert ended.returncode == 0, ended
+    events = [json.loads(line) for line in ended.stdout.splitlines()]
+    assert events[-1]["kind"] == "run_closed"
+    assert {"imported", "printed", "written"} <= set(ended.stderr.splitlines())
