@@ -84,9 +84,10 @@ def _failure(state: State) -> str:
 
 
 def _taken(state: State) -> str:
-    dollars = f"${state.cost.nano_dollars / NANO:.4f}"
+    least = "at least " if state.usage.incomplete else ""
+    dollars = f"{least}${state.cost.nano_dollars / NANO:.4f}"
     unpriced = f" + {_counted(state.cost.unpriced, 'call')} of unknown price" if state.cost.unpriced else ""
-    tokens = _counted(state.usage.total_tokens, "token")
+    tokens = least + _counted(state.usage.total_tokens, "token")
     return f"{tokens}, {dollars}{unpriced}, {_counted(state.steps, 'model call')}"
 
 

@@ -34,6 +34,7 @@ from perdure.contracts.events import (
     TurnEnded,
 )
 from perdure.contracts.messages import AssistantMessage, FinishReason, ResultStatus, ToolMessage, UserMessage
+from perdure.contracts.names import CALL_MODEL
 from perdure.contracts.requests import Order
 
 Style = Literal["plain", "quiet", "strong", "good", "bad", "alert"]
@@ -94,8 +95,10 @@ def lines(event: AnyEvent) -> Iterator[Span]:
         case TurnEnded():
             yield from _turn(event)
         case Retrying():
-            reason = one_line(event.reason, REASON_CHARACTERS)
-            yield Span(f"({plain(event.activity)} failed: {reason}; attempt {event.attempt} follows)", "alert")
+            what = "model call" if event.activity == CALL_MODEL else plain(event.activity)
+            reason = one_line(event.reason, REASON_CHARACTERS).rstrip(".")
+            until = f" at {event.until:%H:%M:%S %Z}" if event.until else ""
+            yield Span(f"({what} failed: {reason}; attempt {event.attempt} follows{until})", "alert")
         case TurnBegan() | ModelCalled() | CallsReviewed() | CallStarted() | StatusChanged() | RunClosed():
             return
         case TextArrived():

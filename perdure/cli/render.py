@@ -14,7 +14,16 @@ from pydantic import JsonValue
 
 from perdure.cli.lines import Span, lines
 from perdure.cli.text import as_json, plain
-from perdure.contracts.events import AnyEvent, Event, ModelAnswered, ModelGaveUp, RunClosed, TextArrived, TurnEnded
+from perdure.contracts.events import (
+    AnyEvent,
+    Event,
+    ModelAnswered,
+    ModelGaveUp,
+    RunBegan,
+    RunClosed,
+    TextArrived,
+    TurnEnded,
+)
 
 
 @dataclass(slots=True)
@@ -29,7 +38,9 @@ class Writing:
 class Renderer:
     """Turns the events of a run into text, in the order in which they come. Feed it each event once."""
 
-    def __init__(self) -> None:
+    def __init__(self, model: str = "") -> None:
+        """``model`` is the run's own, where no event is going to say it."""
+        self._model = model
         self._writings: dict[str, Writing] = {}
         self._answered: set[str] = set()
         self._open_line: tuple[str, str] | None = None
@@ -43,6 +54,9 @@ class Renderer:
                 return tuple(self._piece(event))
             case ModelAnswered():
                 return tuple(self._answer(event))
+            case RunBegan(path=()):
+                self._model = event.model
+                return tuple(self._whole_lines(event))
             case RunClosed():
                 return tuple(self._closing(event))
             case ModelGaveUp():
@@ -129,6 +143,8 @@ class Renderer:
         if message.text and not event.path:
             self._last_text = message.text
         yield from self.end_line()
+        if self._model not in ("", message.model) and message.parts and not event.path:
+            yield Span(f"(answered by the fallback {plain(message.model)})\n", "quiet")
         yield from self._whole_lines(event)
 
     def _turn(self, event: TurnEnded) -> Iterator[Span]:

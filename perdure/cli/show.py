@@ -57,7 +57,7 @@ async def ending(session: Session, run_id: str) -> RunClosed | None:
 
 def story(state: State) -> Iterator[Span]:
     """The transcript, as `perdure run` shows it while it happens."""
-    renderer = Renderer()
+    renderer = Renderer(state.agent.model if state.agent else "")
     for message in state.messages:
         yield from renderer.feed(told(message))
     for call in state.turn.batch if state.turn else ():

@@ -71,9 +71,15 @@ def money(cost: Cost) -> str:
 
 
 def taken(usage: Usage, cost: Cost) -> str:
-    """What a turn or a run took: ``1,234 tokens (1,000 in, 234 out), $0.0123``."""
-    tokens = f"{usage.total_tokens:,} tokens ({usage.input_tokens:,} in, {usage.output_tokens:,} out)"
-    return f"{tokens}, {money(cost)}"
+    """What a turn or a run took: ``1,234 tokens (1,000 in, 234 out), $0.0123``.
+
+    Where answers broke off or never came, it is ``at least`` that.
+    """
+    if usage.incomplete and not usage.total_tokens:
+        return f"tokens unknown, {money(cost)}"
+    least = "at least " if usage.incomplete else ""
+    tokens = f"{least}{usage.total_tokens:,} tokens ({usage.input_tokens:,} in, {usage.output_tokens:,} out)"
+    return f"{tokens}, {least if cost.nano_dollars else ''}{money(cost)}"
 
 
 def counted(number: int, noun: str) -> str:

@@ -6,18 +6,24 @@ costs nobody anything: it gets larger pieces.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Literal
 
 from pydantic import ValidationError
+from temporalio.api.enums.v1 import PendingActivityState
 from temporalio.api.workflow.v1 import PendingActivityInfo
 from temporalio.converter import DataConverter
+from temporalio.exceptions import TimeoutType
 
+from perdure.activities.fallbacks import UNHEARD
 from perdure.contracts.activities import LiveText
 from perdure.contracts.events import Retrying, TextArrived
 from perdure.contracts.messages import AssistantMessage
 from perdure.contracts.names import CALL_MODEL
+from perdure.workflows.failures import why_late
 
 Channel = Literal["text", "reasoning"]
 
@@ -35,17 +41,33 @@ async def snapshot(run_id: str, pending: tuple[PendingActivityInfo, ...], conver
     texts: list[LiveText] = []
     retries: list[Retrying] = []
     for activity in pending:
-        name = activity.activity_type.name
-        if activity.attempt > 1 and activity.HasField("last_failure"):
-            reason = activity.last_failure.message
-            retries.append(Retrying(run_id=run_id, activity=name, attempt=activity.attempt, reason=reason))
+        name, live = activity.activity_type.name, None
         if name == CALL_MODEL and activity.HasField("heartbeat_details"):
-            try:
-                details = await converter.decode(list(activity.heartbeat_details.payloads), [LiveText])
-                texts.append(details[0])
-            except (ValidationError, ValueError, RuntimeError, IndexError):
-                continue
+            with suppress(ValidationError, ValueError, RuntimeError, IndexError):
+                (live,) = await converter.decode(list(activity.heartbeat_details.payloads), [LiveText])
+                texts.append(live)
+        if activity.attempt > 1 and activity.HasField("last_failure"):
+            told = {"activity": name, "attempt": activity.attempt, "until": _until(activity)}
+            retries.append(Retrying(run_id=run_id, reason=_reason(activity, live), **told))
     return Snapshot(texts=tuple(texts), retries=tuple(retries))
+
+
+def _until(activity: PendingActivityInfo) -> datetime | None:
+    """When the next attempt begins; None when it has."""
+    waits = activity.state == PendingActivityState.PENDING_ACTIVITY_STATE_SCHEDULED
+    planned = waits and activity.HasField("next_attempt_schedule_time")
+    return activity.next_attempt_schedule_time.ToDatetime(UTC) if planned else None
+
+
+def _reason(activity: PendingActivityInfo, live: LiveText | None) -> str:
+    """Why the last attempt failed. After a lost worker it is the next attempt that says which model is asked."""
+    failure = activity.last_failure
+    if not failure.HasField("timeout_failure_info"):
+        return failure.message
+    reason = why_late(TimeoutType(failure.timeout_failure_info.timeout_type))
+    if live is not None and live.attempt == activity.attempt and live.tries < 2 and live.given_up[-1:] == (UNHEARD,):
+        return f"{reason} The model {live.model} is asked next."
+    return reason
 
 
 @dataclass(slots=True)
@@ -56,15 +78,22 @@ class Cursor:
     _message_id: str = ""
     _attempt: int = 0
     _read: dict[Channel, int] = field(default_factory=dict)
-    _told: set[tuple[str, int]] = field(default_factory=set)
+    _told: set[tuple[str, int, str]] = field(default_factory=set)
 
     def advance(self, seen: Snapshot) -> Iterator[TextArrived | Retrying]:
         """What ``seen`` holds beyond what this subscriber was given."""
+        # What a failed attempt wrote came before its failure.
+        coming = max((retry.attempt for retry in seen.retries if retry.activity == CALL_MODEL), default=0)
+        yield from self._pieces(text for text in seen.texts if text.attempt < coming)
         for retry in seen.retries:
-            if (retry.activity, retry.attempt) not in self._told:
-                self._told.add((retry.activity, retry.attempt))
+            key = (retry.activity, retry.attempt, retry.reason)
+            if key not in self._told:
+                self._told.add(key)
                 yield retry
-        for text in seen.texts:
+        yield from self._pieces(text for text in seen.texts if text.attempt >= coming)
+
+    def _pieces(self, texts: Iterable[LiveText]) -> Iterator[TextArrived]:
+        for text in texts:
             yield from self._piece(
                 text.message_id, text.attempt, "reasoning", text.reasoning_offset, text.reasoning, text.model
             )

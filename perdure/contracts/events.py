@@ -178,12 +178,13 @@ class TextArrived(Event):
 
 
 class Retrying(Event):
-    """Live: an attempt failed and another follows."""
+    """Live: an attempt failed and another follows, at ``until`` unless it has begun already."""
 
     kind: Literal["retrying"] = "retrying"
     activity: str
     attempt: int
     reason: str
+    until: datetime | None = None
 
 
 DurableEvent = (

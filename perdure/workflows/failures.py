@@ -20,14 +20,13 @@ def failure_of(cause: BaseException | None) -> Failure:
                 pass  # A foreign worker's details: its type and message still say what happened.
         return Failure(kind="internal", message=bounded(f"{cause.type or 'Error'}: {cause.message}"))
     if isinstance(cause, ActivityTimeoutError):
-        return Failure(kind="timeout", message=why_late(cause), attribution="operator", retryable=True)
+        return Failure(kind="timeout", message=why_late(cause.type), attribution="operator", retryable=True)
     return Failure(kind="internal", message=bounded(text_of(cause)))
 
 
-def why_late(late: ActivityTimeoutError) -> str:
-    """What it means that the server gave up waiting for an activity, as a sentence."""
-    lost = late.type == TimeoutType.HEARTBEAT
-    return "Its worker was lost." if lost else "It did not end within its deadline."
+def why_late(limit: TimeoutType | None) -> str:
+    """What it means that the server gave up waiting for an activity at that limit, as a sentence."""
+    return "Its worker was lost." if limit == TimeoutType.HEARTBEAT else "It did not end within its deadline."
 
 
 def text_of(error: BaseException | None) -> str:

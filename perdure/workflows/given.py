@@ -138,7 +138,7 @@ def result_of(part: CallPart, given: Any) -> ToolMessage:
     if isinstance(cause, CancelledError):
         return call_result(part, "interrupted", STOPPED)
     if isinstance(cause, ActivityTimeoutError):
-        return call_result(part, "unknown", OUTCOME_UNKNOWN.format(why=why_late(cause)))
+        return call_result(part, "unknown", OUTCOME_UNKNOWN.format(why=why_late(cause.type)))
     if isinstance(cause, ApplicationError) and cause.type == "NotFoundError":
         return call_result(part, "unavailable", UNAVAILABLE)
     if isinstance(cause, ApplicationError) and cause.type == "WorkerShutdown":

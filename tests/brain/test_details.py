@@ -105,6 +105,14 @@ def test_what_it_took_is_counted_and_an_unknown_price_is_said() -> None:
     assert text.endswith("1,200 tokens, $0.0123 + 1 call of unknown price, 1 model call")
 
 
+def test_what_nobody_knows_whole_is_at_least_so_much() -> None:
+    spent = {"usage": Usage(input_tokens=1_000, incomplete=1), "cost": Cost(nano_dollars=12_300_000)}
+
+    text = details(a_run_that_waits().state.model_copy(update=spent))
+
+    assert text.endswith("at least 1,000 tokens, at least $0.0123, 1 model call")
+
+
 @pytest.mark.parametrize(
     ("written", "shown"),
     [

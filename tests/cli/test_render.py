@@ -120,6 +120,19 @@ def test_calls_and_their_results_show_arguments_and_first_lines() -> None:
     ]
 
 
+def test_an_answer_of_a_fallback_says_whose_it_is() -> None:
+    began = RunBegan(agent="assistant", model="demo:first")
+
+    text = shown(began, piece("I re"), answered("I read.", call("t1s1c1")))
+
+    assert text.splitlines() == [
+        "agent assistant, model demo:first",
+        "I read.",
+        "(answered by the fallback demo:demo)",
+        "  call    t1s1c1 read_file {}",
+    ]
+
+
 def test_calls_of_an_interrupted_answer_are_not_shown_as_calls() -> None:
     text = shown(piece("I wri"), answered("I wri", call("t1s1c1"), finish="interrupted"))
 
@@ -192,7 +205,7 @@ def test_a_whole_run_reads_as_one_story() -> None:
         started("t1s1c1"),
         ended("t1s1c1", "text of a"),
         ModelCalled(message_id="t1s2", turn=1, step=2, forced=True),
-        Retrying(activity="call_model", attempt=2, reason="overloaded"),
+        Retrying(activity="call_model", attempt=2, reason="overloaded.", until=NOON),
         answered("It says: text of a.", message="t1s2", attempt=2),
         TurnEnded(turn=1, end="completed", output="It says: text of a.", usage=usage, cost=cost),
         StatusChanged(status="completed"),
@@ -206,7 +219,7 @@ def test_a_whole_run_reads_as_one_story() -> None:
         '  call    t1s1c1 read_file {"path": "a.md"}',
         "  done    t1s1c1 read_file: text of a",
         "(last step: the model must answer now)",
-        "(call_model failed: overloaded; attempt 2 follows)",
+        "(model call failed: overloaded; attempt 2 follows at 12:00:00 UTC)",
         "It says: text of a.",
         "turn 1 completed - 30 tokens (20 in, 10 out), $0.0300",
     ]

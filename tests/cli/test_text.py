@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from perdure.cli.text import arguments_line, first_lines, money, one_line, plain, taken
-from perdure.contracts.usage import Cost, Usage
+from perdure.contracts.usage import NANO, Cost, Usage
 
 
 @pytest.mark.parametrize(
@@ -67,3 +67,16 @@ def test_what_a_turn_took_says_tokens_and_money() -> None:
     usage = Usage(input_tokens=1_000, output_tokens=234)
 
     assert taken(usage, Cost(nano_dollars=20_000_000)) == "1,234 tokens (1,000 in, 234 out), $0.0200"
+
+
+@pytest.mark.parametrize(
+    ("tokens", "cost", "shown"),
+    [
+        (101, Cost(nano_dollars=NANO), "at least 101 tokens (101 in, 0 out), at least $1.00"),
+        (101, Cost(unpriced=2), "at least 101 tokens (101 in, 0 out), 2 model calls of unknown price"),
+        (101, Cost(), "at least 101 tokens (101 in, 0 out), $0.00"),
+        (0, Cost(unpriced=1), "tokens unknown, 1 model call of unknown price"),
+    ],
+)
+def test_what_nobody_knows_whole_is_not_told_as_exact(tokens: int, cost: Cost, shown: str) -> None:
+    assert taken(Usage(requests=1, input_tokens=tokens, incomplete=1), cost) == shown
