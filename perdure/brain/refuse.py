@@ -67,8 +67,8 @@ def targets(state: State, order: Approve | Deny | Answer) -> tuple[Call, ...]:
         members = {call.call_id for call in named.calls} if named else set()
         return tuple(call for call in waiting if call.call_id in members)
     found = tuple(waiting)
-    # Of several calls none is meant by saying nothing: a slip of the pen must not approve what nobody looked at.
-    return found if order.kind == "answer" or order.all or len(found) == 1 else ()
+    # Nothing is approved by saying nothing: what comes late would decide whatever waits by then.
+    return found if order.kind == "answer" or order.all else ()
 
 
 def _send_refusal(state: State, order: Send) -> str:
@@ -113,7 +113,9 @@ def _response_refusal(state: State, order: Approve | Deny) -> str:
         if order.request_id:
             return f"Request {order.request_id} is unknown or closed."
         waiting = _ids(targets(state, order.model_copy(update={"all": True})))
-        return f"Several calls wait: name one of {waiting}, or say all." if waiting else "Nothing waits for approval."
+        if not waiting:
+            return "Nothing waits for approval."
+        return f"The response names no call. Waiting for approval: {waiting}. Give its call_id, or say all."
     if order.request_id and order.call_id:
         named = next((request for request in state.requests if request.request_id == order.request_id), None)
         if named is None or order.call_id not in {call.call_id for call in named.calls}:

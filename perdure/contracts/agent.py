@@ -9,6 +9,7 @@ from pydantic import Field, JsonValue, PlainSerializer
 
 from perdure.contracts.record import Record
 from perdure.contracts.tools import HostedTool, ToolSpec
+from perdure.contracts.written import Written
 
 Decision = Literal["allow", "ask", "deny"]
 """What authority says of a call."""
@@ -29,7 +30,7 @@ Match = Literal["exact", "prefix", "wildcard", "regex"]
 expression that must match the whole value."""
 
 
-class ArgumentRule(Record):
+class ArgumentRule(Written):
     """One argument's value must match. A value that is no text is compared as its JSON."""
 
     argument: str
@@ -37,7 +38,7 @@ class ArgumentRule(Record):
     value: str
 
 
-class ApprovalRule(Record):
+class ApprovalRule(Written):
     """Who may approve, and how many must.
 
     ``approvers`` names them; empty means anybody. With ``not_starter`` whoever started the run may not. ``needed``
@@ -49,7 +50,7 @@ class ApprovalRule(Record):
     needed: int = Field(default=1, ge=1)
 
 
-class ToolPolicy(Record):
+class ToolPolicy(Written):
     """One rule of a policy. The rules of a tool are read in order and the first that matches counts; none: ask.
 
     ``tool`` is a name, or a pattern with ``*``. ``when`` must all match. ``word`` says what holds then, unless
@@ -63,7 +64,7 @@ class ToolPolicy(Record):
     approval: ApprovalRule | None = None
 
 
-class Waiting(Record):
+class Waiting(Written):
     """How long a run waits for people, and what holds when nobody came: ``deny`` or ``approve``.
 
     ``approve`` at the deadline lifts no safety rule and no always_ask. ``remind`` is how long before the deadline
@@ -80,7 +81,7 @@ Purpose = Literal["compression", "subagent"]
 no model."""
 
 
-class Limits(Record):
+class Limits(Written):
     """Bounds of one turn.
 
     With ``steps`` = N, step N is the forced last one: no tools, with guidance to answer. ``feedback_rounds`` bounds the
@@ -105,7 +106,7 @@ GivenLimits = Annotated[Limits, PlainSerializer(_given)]
 """Limits of which only those count that were given: the rest is the worker's or the agent's. JSON keeps them apart."""
 
 
-class AgentSpec(Record):
+class AgentSpec(Written):
     """An agent as its author gives it: by file or inline.
 
     ``tools`` is the scope: None is unrestricted (every tool that the worker serves), empty is none, else the named

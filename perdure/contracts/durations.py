@@ -15,6 +15,9 @@ UNITS = {
     "h": timedelta(hours=1),
     "d": timedelta(days=1),
 }
+LONGEST = timedelta(days=36_500)
+"""A longer time is a slip, and added to a date it may be none any more."""
+
 DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)")
 
 
@@ -33,5 +36,8 @@ def read_duration(value: Any) -> Any:
         return value
 
 
-Duration = Annotated[timedelta, BeforeValidator(read_duration), Field(gt=timedelta(0))]
-"""A duration above zero, as people write it."""
+Span = Annotated[timedelta, Field(gt=timedelta(0), le=LONGEST)]
+"""A time above zero, and not beyond `LONGEST`."""
+
+Duration = Annotated[Span, BeforeValidator(read_duration)]
+"""A `Span` as people write it."""

@@ -6,7 +6,24 @@ replay, and short enough to type. The provider's id is kept beside ours and is s
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
+
+GRANT_BOOKS = "perdure-grants:"
+"""What the workflow id of every grant book begins with. No run has such an id."""
+
+_RUN_ID = re.compile(r"[A-Za-z0-9._/:-]{1,200}")
+
+
+def run_id_problem(run_id: str) -> str:
+    """Why no run can be started under this id, for whoever chose it; empty when one can.
+
+    An id is one that no shell, URL or file name has to quote.
+    """
+    shown = repr(run_id) if len(run_id) <= 60 else f"{run_id[:60]!r}…"
+    if not _RUN_ID.fullmatch(run_id):
+        return f"{shown} is no id for a run: letters, digits and . _ - / : are, up to 200 of them."
+    return f"{shown} is no id for a run: such are the books of grants." if run_id.startswith(GRANT_BOOKS) else ""
 
 
 def user_message_id(position: int) -> str:
@@ -58,7 +75,7 @@ def kept_grant_id(run_id: str, number: int, given_at: datetime) -> str:
 
 def grant_book_id(level: str, subject: str) -> str:
     """Workflow id of the book with the grants of an agent or of a user: ``perdure-grants:agent:clerk``."""
-    return f"perdure-grants:{level}:{subject}"
+    return f"{GRANT_BOOKS}{level}:{subject}"
 
 
 def idempotency_key(run_id: str, call: str) -> str:

@@ -5,17 +5,19 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Annotated, Literal
 
-from pydantic import Field, JsonValue
+from pydantic import Field, JsonValue, StrictBool
 
 from perdure.contracts.agent import AgentSpec, ArgumentRule, GivenLimits, Humans, Mode, Purpose
 from perdure.contracts.approvals import GrantLevel
+from perdure.contracts.durations import Span
 from perdure.contracts.messages import UserPart
 from perdure.contracts.record import Record
+from perdure.contracts.written import Written
 
 DEFAULT_IDLE_TIMEOUT = timedelta(hours=24)
 
 
-class RunRequest(Record):
+class RunRequest(Written):
     """The one input of the workflow ``AgentRun``; only ``message`` is required.
 
     ``agent`` is the name of an agent that the worker knows, or a whole agent inline. A run with ``conversation`` rests
@@ -37,14 +39,14 @@ class RunRequest(Record):
     mode: Mode = "manual"
     humans: Humans = "available"
     conversation: bool = False
-    idle_timeout: timedelta = DEFAULT_IDLE_TIMEOUT
+    idle_timeout: Span = DEFAULT_IDLE_TIMEOUT
     workspace: str | None = None
     user: str = ""
     trigger: str = ""
     metadata: dict[str, JsonValue] = {}
 
 
-class Send(Record):
+class Send(Written):
     """A further message. ``client_key`` is the sender's own key: the same key twice is one message. ``reply_to`` names
     a message of the run that this one answers."""
 
@@ -56,7 +58,7 @@ class Send(Record):
     actor: str = ""
 
 
-class Edit(Record):
+class Edit(Written):
     """Change a message that waits for delivery."""
 
     kind: Literal["edit"] = "edit"
@@ -65,7 +67,7 @@ class Edit(Record):
     actor: str = ""
 
 
-class Withdraw(Record):
+class Withdraw(Written):
     """Take back a message. One that waits is never delivered; one of the turn that runs ends the turn before its next
     model call."""
 
@@ -75,7 +77,7 @@ class Withdraw(Record):
     actor: str = ""
 
 
-class Remember(Record):
+class Remember(Written):
     """Remember an approval as a grant for further calls of the same tool.
 
     ``when`` says which; None means the very same arguments, empty means any. ``expires_in`` None: until revoked.
@@ -83,14 +85,14 @@ class Remember(Record):
 
     level: GrantLevel = "run"
     when: tuple[ArgumentRule, ...] | None = None
-    expires_in: timedelta | None = None
-    children: bool = False
+    expires_in: Span | None = None
+    children: StrictBool = False
 
 
-class Approve(Record):
+class Approve(Written):
     """Let waiting calls run: ``call_id`` names one, ``call_ids`` some, ``request_id`` all of a request, ``all`` all.
 
-    Where none of these is given, the only call that waits is meant; of several one must be named. ``digest``, when
+    One of these must be given: what names no call might come late, and approve whatever waits by then. ``digest``, when
     given, must be the recorded arguments' digest.
 
     ``arguments`` replace those of the one call that is named; the edited call is judged again before it runs.
@@ -101,7 +103,7 @@ class Approve(Record):
     call_id: str = ""
     call_ids: tuple[str, ...] = ()
     request_id: str = ""
-    all: bool = False
+    all: StrictBool = False
     digest: str = ""
     arguments: dict[str, JsonValue] | None = None
     remember: Remember | None = None
@@ -109,21 +111,22 @@ class Approve(Record):
     actor: str = ""
 
 
-class Deny(Record):
+class Deny(Written):
     """Refuse waiting calls, named as in `Approve`. The model is told ``reason``."""
 
     kind: Literal["deny"] = "deny"
     call_id: str = ""
     call_ids: tuple[str, ...] = ()
     request_id: str = ""
-    all: bool = False
+    all: StrictBool = False
     digest: str = ""
     reason: str = ""
     actor: str = ""
 
 
-class Answer(Record):
-    """Answer the question of the call ``call_id``; without it the only open question is meant.
+class Answer(Written):
+    """Answer the question of the call ``call_id``; without it the only open question is meant, whichever that is by the
+    time when the answer comes.
 
     A list is for a question that takes several options.
     """
@@ -134,7 +137,7 @@ class Answer(Record):
     actor: str = ""
 
 
-class Interrupt(Record):
+class Interrupt(Written):
     """Stop the turn that is running. ``turn``, when given, must be that turn's number: a stale one is harmless."""
 
     kind: Literal["interrupt"] = "interrupt"
@@ -143,7 +146,7 @@ class Interrupt(Record):
     actor: str = ""
 
 
-class Close(Record):
+class Close(Written):
     """End the run after the turn that is running, or at once when it rests."""
 
     kind: Literal["close"] = "close"
@@ -151,7 +154,7 @@ class Close(Record):
     actor: str = ""
 
 
-class Revoke(Record):
+class Revoke(Written):
     """Take a grant of this run back: later calls ask again."""
 
     kind: Literal["revoke"] = "revoke"

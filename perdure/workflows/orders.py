@@ -15,9 +15,11 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from perdure.contracts.continuation import Continuation
-from perdure.contracts.errors import InvalidInputError, bounded
+from perdure.contracts.errors import InvalidInputError
 from perdure.contracts.names import SEND
 from perdure.contracts.requests import Order, RunRequest
+from perdure.contracts.sizes import check_size
+from perdure.contracts.written import explained
 
 _BARE = {
     "send": "message",
@@ -45,9 +47,11 @@ def read_order(kind: str, args: tuple[Any, ...]) -> Order:
     if empty:
         raise InvalidInputError(f"The {kind} cannot be read: {empty[0]} is empty. Leave it out, or say what is meant.")
     try:
-        return _ORDER.validate_python({**fields, "kind": kind}, extra="forbid")
+        order = _ORDER.validate_python({**fields, "kind": kind}, extra="forbid")
     except ValidationError as error:
-        raise InvalidInputError(f"The {kind} cannot be read: {_explain(error)}.") from None
+        raise InvalidInputError(f"The {kind} cannot be read: {explained(error)}.") from None
+    check_size(order)
+    return order
 
 
 def read_start(args: tuple[Any, ...]) -> RunRequest | Continuation:
@@ -62,9 +66,11 @@ def read_start(args: tuple[Any, ...]) -> RunRequest | Continuation:
     try:
         if fields.get("kind") == "continuation":
             return Continuation.model_validate(fields)
-        return RunRequest.model_validate(fields, extra="forbid")
+        request = RunRequest.model_validate(fields, extra="forbid")
     except ValidationError as error:
-        raise InvalidInputError(f"The start request cannot be read: {_explain(error)}.") from None
+        raise InvalidInputError(f"The start request cannot be read: {explained(error)}.") from None
+    check_size(request)
+    return request
 
 
 def _fields(kind: str, args: tuple[Any, ...]) -> dict[str, Any]:
@@ -105,11 +111,3 @@ def _example(kind: str) -> str:
         "close": '{"reason": "…"}',
     }
     return examples.get(kind, '{"call_id": "t1s1c1"}')
-
-
-def _explain(error: ValidationError) -> str:
-    problems = (
-        f"{'.'.join(str(step) for step in problem['loc'] if step) or 'input'}: {problem['msg']}"
-        for problem in error.errors(include_url=False, include_context=False, include_input=False)
-    )
-    return bounded("; ".join(list(problems)[:5]))

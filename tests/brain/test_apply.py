@@ -358,7 +358,7 @@ def test_free_text_while_a_request_is_open_waits_and_is_never_taken_for_the_resp
     assert run.told(Send(message="yes, approve it")) == ()
     assert run.state.status == "waiting_approval"
 
-    run.told(Approve())
+    run.told(Approve(call_id="t1s1c1"))
     run.judged(t1s1c1="allow")
     run.ended("t1s1c1")
     assert run.transcript == ["u1", "t1s1", "t1s1c1r", "u2"]

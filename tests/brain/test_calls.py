@@ -55,7 +55,7 @@ def test_a_denied_call_is_answered_with_the_reason_and_who_gave_it() -> None:
     run.replied(a_call("write"))
     run.judged(t1s1c1="ask")
 
-    instructions = run.told(Deny(reason="not on Fridays", actor="ada"))
+    instructions = run.told(Deny(call_id="t1s1c1", reason="not on Fridays", actor="ada"))
 
     assert "call_tools" not in kinds(instructions)
     assert run.result("t1s1c1") == ("denied", "Denied by ada: not on Fridays")
@@ -89,7 +89,7 @@ def test_an_approved_call_is_judged_again_before_it_starts() -> None:
     run.replied(a_call("write"))
     run.judged(t1s1c1="ask")
 
-    assert kinds(run.told(Approve())) == ["authorize_calls", "ask_humans"]
+    assert kinds(run.told(Approve(call_id="t1s1c1"))) == ["authorize_calls", "ask_humans"]
     assert kinds(run.judged(t1s1c1="allow")) == ["call_tools"]
 
 
@@ -98,7 +98,7 @@ def test_a_stricter_verdict_than_the_approver_saw_asks_again() -> None:
     run.resolved()
     run.replied(a_call("write"))
     run.judged(t1s1c1="ask")
-    run.told(Approve())
+    run.told(Approve(call_id="t1s1c1"))
 
     assert kinds(run.judged(t1s1c1="ask")) == ["ask_humans"]
 
@@ -112,7 +112,7 @@ def test_a_denial_at_execution_wins_over_an_approval() -> None:
     run.resolved()
     run.replied(a_call("write"))
     run.judged(t1s1c1="ask")
-    run.told(Approve())
+    run.told(Approve(call_id="t1s1c1"))
     instructions = run.judged(t1s1c1="deny")
 
     assert "call_tools" not in kinds(instructions)
@@ -136,7 +136,7 @@ def test_a_verdict_of_an_earlier_judging_decides_nothing() -> None:
     run.replied(a_call("write"))
     first = run.ruling("t1s1c1", "allow")
     run.judged(t1s1c1="ask")
-    run.told(Approve())
+    run.told(Approve(call_id="t1s1c1"))
     before = run.state
 
     assert run.ruled(first) == ()
@@ -188,9 +188,9 @@ def test_a_call_that_could_not_be_judged_shows_what_would_run_and_is_judged_once
     run.ruled(CallVerdict(call_id="t1s1c1", verdict=unjudged))
     assert run.state.requests[0].calls[0].digest == digest(run.part("t1s1c1"))
 
-    run.told(Approve(arguments={"path": "b.md"}))
+    run.told(Approve(call_id="t1s1c1", arguments={"path": "b.md"}))
     run.ruled(CallVerdict(call_id="t1s1c1", verdict=unjudged))
-    run.told(Approve())
+    run.told(Approve(call_id="t1s1c1"))
     run.judged(t1s1c1="allow")
 
     assert statuses(run) == ["running"]

@@ -20,7 +20,7 @@ def test_a_response_records_who_what_why_when_and_the_verdict_that_was_seen() ->
     run = a_run_that_asks(ApprovalRule())
     seen = run.turn.batch[0].verdict
     run.now += timedelta(minutes=3)
-    run.told(Approve(actor="ada", reason="looks right"))
+    run.told(Approve(call_id="t1s1c1", actor="ada", reason="looks right"))
 
     assert run.turn.batch[0].response == Response(
         call_id="t1s1c1",
@@ -60,7 +60,10 @@ def test_of_several_ids_one_that_does_not_wait_refuses_the_whole_response() -> N
 
 def test_edited_arguments_are_judged_before_the_call_runs_and_the_transcript_shows_what_ran() -> None:
     run = a_run_that_asks(ApprovalRule())
-    assert kinds(run.told(Approve(arguments={"path": "b.md"}, actor="ada"))) == ["authorize_calls", "ask_humans"]
+    assert kinds(run.told(Approve(call_id="t1s1c1", arguments={"path": "b.md"}, actor="ada"))) == [
+        "authorize_calls",
+        "ask_humans",
+    ]
 
     [call] = run.turn.batch
     assert (call.part.arguments, call.part.arguments_text) == ({"path": "b.md"}, '{"path": "b.md"}')
@@ -78,7 +81,7 @@ def test_edited_arguments_are_judged_before_the_call_runs_and_the_transcript_sho
 
 def test_edited_arguments_that_authority_denies_never_run_and_the_model_is_told_of_them() -> None:
     run = a_run_that_asks(ApprovalRule())
-    run.told(Approve(arguments={"path": "/etc/passwd"}))
+    run.told(Approve(call_id="t1s1c1", arguments={"path": "/etc/passwd"}))
     instructions = run.judged(t1s1c1="deny")
 
     assert "call_tools" not in kinds(instructions)
@@ -89,7 +92,7 @@ def test_edited_arguments_that_authority_denies_never_run_and_the_model_is_told_
 
 def test_edited_arguments_that_ask_for_more_ask_again_with_them_shown() -> None:
     run = a_run_that_asks(ApprovalRule())
-    run.told(Approve(arguments={"path": "b.md"}))
+    run.told(Approve(call_id="t1s1c1", arguments={"path": "b.md"}))
     run.ruled(run.ruling("t1s1c1", "ask", firm=True))
 
     [shown] = run.state.requests[0].calls
@@ -110,7 +113,7 @@ def test_an_allow_of_the_arguments_before_an_edit_starts_nothing() -> None:
 
 def test_a_call_that_was_edited_and_stopped_while_it_ran_shows_what_it_ran_with() -> None:
     run = a_run_that_asks(ApprovalRule())
-    run.told(Approve(arguments={"path": "b.md"}))
+    run.told(Approve(call_id="t1s1c1", arguments={"path": "b.md"}))
     run.judged(t1s1c1="allow")
     run.canceled()
     run.ended("t1s1c1", "half of it", "interrupted")
@@ -120,7 +123,7 @@ def test_a_call_that_was_edited_and_stopped_while_it_ran_shows_what_it_ran_with(
 
 def test_arguments_that_an_approver_spoiled_are_no_wrong_call_of_the_model() -> None:
     run = a_run_that_asks(ApprovalRule())
-    run.told(Approve(arguments={"wrong": 1}))
+    run.told(Approve(call_id="t1s1c1", arguments={"wrong": 1}))
     deny = run.ruling("t1s1c1", "deny")
     run.ruled(deny.model_copy(update={"verdict": deny.verdict.model_copy(update={"rule": "arguments"})}))
 
@@ -130,7 +133,7 @@ def test_arguments_that_an_approver_spoiled_are_no_wrong_call_of_the_model() -> 
 
 def test_the_arguments_as_they_are_are_no_edit() -> None:
     run = a_run_that_asks(ApprovalRule())
-    run.told(Approve(arguments={"path": "a.md"}))
+    run.told(Approve(call_id="t1s1c1", arguments={"path": "a.md"}))
     run.judged(t1s1c1="allow")
     run.ended("t1s1c1", "written")
 
@@ -150,17 +153,17 @@ def test_arguments_are_changed_for_one_call_at_a_time() -> None:
 def test_nobody_but_the_approvers_approves() -> None:
     run = a_run_that_asks(ADA_OR_BOB)
 
-    assert run.refused(Approve()) == "Say who approves t1s1c1: its approvers are checked."
-    assert run.refused(Approve(actor="eve")) == "eve may not approve t1s1c1. Its approvers: ada, bob."
-    run.told(Approve(actor="bob"))
+    assert run.refused(Approve(call_id="t1s1c1")) == "Say who approves t1s1c1: its approvers are checked."
+    assert run.refused(Approve(call_id="t1s1c1", actor="eve")) == "eve may not approve t1s1c1. Its approvers: ada, bob."
+    run.told(Approve(call_id="t1s1c1", actor="bob"))
     assert statuses(run) == ["judging"]
 
 
 def test_whoever_started_the_run_may_not_approve_where_the_rule_says_so() -> None:
     run = a_run_that_asks(ApprovalRule(not_starter=True), user="ada")
 
-    assert run.refused(Approve(actor="ada")) == "ada started this run and may not approve t1s1c1."
-    run.told(Approve(actor="bob"))
+    assert run.refused(Approve(call_id="t1s1c1", actor="ada")) == "ada started this run and may not approve t1s1c1."
+    run.told(Approve(call_id="t1s1c1", actor="bob"))
     assert statuses(run) == ["judging"]
 
 
@@ -174,16 +177,16 @@ def test_one_call_that_the_approver_may_not_approve_refuses_the_whole_response()
 def test_two_people_must_approve_where_two_are_needed() -> None:
     run = a_run_that_asks(TWO)
 
-    assert run.told(Approve(actor="ada")) == ()
+    assert run.told(Approve(call_id="t1s1c1", actor="ada")) == ()
     assert statuses(run) == ["waiting"]
-    assert run.refused(Approve(actor="ada")) == "ada has approved t1s1c1 already; somebody else must."
-    assert kinds(run.told(Approve(actor="bob"))) == ["authorize_calls", "ask_humans"]
+    assert run.refused(Approve(call_id="t1s1c1", actor="ada")) == "ada has approved t1s1c1 already; somebody else must."
+    assert kinds(run.told(Approve(call_id="t1s1c1", actor="bob"))) == ["authorize_calls", "ask_humans"]
     assert [approval.actor for approval in run.turn.batch[0].approvals] == ["ada", "bob"]
 
 
 def test_the_first_of_two_approvals_is_told_as_taken() -> None:
     run = a_run_that_asks(TWO)
-    run.told(Approve(actor="ada"))
+    run.told(Approve(call_id="t1s1c1", actor="ada"))
 
     last = run.events[-1]
     assert last.kind == "order_received"
@@ -192,40 +195,42 @@ def test_the_first_of_two_approvals_is_told_as_taken() -> None:
 
 def test_one_denial_is_enough_where_two_must_approve() -> None:
     run = a_run_that_asks(TWO)
-    run.told(Approve(actor="ada"))
-    run.told(Deny(actor="bob", reason="no"))
+    run.told(Approve(call_id="t1s1c1", actor="ada"))
+    run.told(Deny(call_id="t1s1c1", actor="bob", reason="no"))
 
     assert run.result("t1s1c1") == ("denied", "Denied by bob: no")
 
 
 def test_an_edit_voids_the_approvals_of_other_arguments() -> None:
     run = a_run_that_asks(TWO)
-    run.told(Approve(actor="ada"))
-    run.told(Approve(actor="bob", arguments={"path": "b.md"}))
+    run.told(Approve(call_id="t1s1c1", actor="ada"))
+    run.told(Approve(call_id="t1s1c1", actor="bob", arguments={"path": "b.md"}))
 
     assert statuses(run) == ["waiting"]
     [shown] = run.state.requests[0].calls
     assert (shown.arguments, shown.digest) == ({"path": "b.md"}, run.turn.batch[0].digest)
-    assert "other arguments" in run.refused(Approve(actor="ada", digest=digest(run.part("t1s1c1"))))
-    run.told(Approve(actor="ada"))
+    assert "other arguments" in run.refused(Approve(call_id="t1s1c1", actor="ada", digest=digest(run.part("t1s1c1"))))
+    run.told(Approve(call_id="t1s1c1", actor="ada"))
     assert statuses(run) == ["judging"]
 
 
 def test_a_call_that_asks_again_needs_all_its_approvals_again() -> None:
     run = a_run_that_asks(TWO)
-    run.told(Approve(actor="ada"))
-    run.told(Approve(actor="bob"))
+    run.told(Approve(call_id="t1s1c1", actor="ada"))
+    run.told(Approve(call_id="t1s1c1", actor="bob"))
     run.asked_by(TWO, "t1s1c1")
-    run.told(Approve(actor="ada"))
+    run.told(Approve(call_id="t1s1c1", actor="ada"))
 
     assert statuses(run) == ["waiting"]
 
 
 def test_of_two_approvers_who_race_the_second_is_told() -> None:
     run = a_run_that_asks(ADA_OR_BOB)
-    run.told(Approve(actor="ada"))
+    run.told(Approve(call_id="t1s1c1", actor="ada"))
 
-    assert run.refused(Approve(actor="bob")) == "Nothing waits for approval."
+    assert (
+        run.refused(Approve(call_id="t1s1c1", actor="bob")) == "Call t1s1c1 does not wait for a human: it is judging."
+    )
     assert run.refused(Deny(call_id="t1s1c1", actor="bob")) == "Call t1s1c1 does not wait for a human: it is judging."
 
 

@@ -22,7 +22,7 @@ def test_calls_are_judged_with_what_a_human_said_of_them() -> None:
     run.resolved()
     run.replied(a_call("write"), a_call("look"))
     run.judged(t1s1c1="ask")
-    run.told(Approve(actor="ada"))
+    run.told(Approve(call_id="t1s1c1", actor="ada"))
 
     request = judge_request(run.state, ("t1s1c1",), run.now)
 

@@ -10,7 +10,7 @@ def test_a_run_is_told_from_its_first_message_to_its_close() -> None:
     run.resolved()
     run.replied(a_call("write"))
     run.judged(t1s1c1="ask")
-    run.told(Approve(actor="ada"))
+    run.told(Approve(call_id="t1s1c1", actor="ada"))
     run.judged(t1s1c1="allow")
     run.ended("t1s1c1")
     run.replied("Done.")
@@ -109,7 +109,7 @@ def test_the_end_of_an_edited_call_is_told_with_what_it_ran_with() -> None:
     run.resolved()
     run.replied(a_call("write", path="a.md"))
     run.judged(t1s1c1="ask")
-    run.told(Approve(arguments={"path": "b.md"}))
+    run.told(Approve(call_id="t1s1c1", arguments={"path": "b.md"}))
     run.judged(t1s1c1="allow")
     run.ended("t1s1c1")
 

@@ -28,7 +28,10 @@ def a_run_that_waits() -> Led:
         (Deny(call_id="t1s1c2"), "Call t1s1c2 waits for an answer."),
         (Approve(request_id="t1s1a9"), "Request t1s1a9 is unknown or closed."),
         (Approve(call_id="t1s1c1", request_id="t1s1a9"), "Call t1s1c1 does not wait in request t1s1a9."),
-        (Approve(digest="another"), "The response was made for other arguments than the recorded ones."),
+        (
+            Approve(call_id="t1s1c1", digest="another"),
+            "The response was made for other arguments than the recorded ones.",
+        ),
         (Answer(answer="a", call_id="t1s1c1"), "Call t1s1c1 waits for an approval."),
         (Answer(answer="a", call_id="t1s1c4"), "Call t1s1c4 is settled already."),
         (Answer(answer="a", call_id="t9s9c9"), "There is no call t9s9c9 in this run."),
@@ -45,7 +48,7 @@ def test_a_response_that_fits_nothing_is_refused_with_the_reason_and_changes_not
 @pytest.mark.parametrize(
     ("order", "touched"),
     [
-        (Approve(), ["t1s1c1"]),
+        (Approve(all=True), ["t1s1c1"]),
         (Approve(call_id="t1s1c1"), ["t1s1c1"]),
         (Deny(request_id="t1s1a1"), ["t1s1c1"]),
         (Approve(call_id="t1s1c1", request_id="t1s1a1"), ["t1s1c1"]),
@@ -59,6 +62,16 @@ def test_a_response_that_fits_means_the_calls_that_wait_for_it(order: Order, tou
     assert refusal(state, order) == ""
     assert isinstance(order, Approve | Deny | Answer)
     assert [call.call_id for call in targets(state, order)] == touched
+
+
+@pytest.mark.parametrize("order", [Approve(), Approve(reason="looks bad, do not"), Approve(all=False), Deny()])
+def test_a_response_that_names_no_call_decides_nothing_however_few_wait(order: Order) -> None:
+    run = a_run_that_waits()
+
+    refused = run.refused(order)
+
+    assert refused == "The response names no call. Waiting for approval: t1s1c1. Give its call_id, or say all."
+    assert [call.call_id for call in run.state.requests[0].calls] == ["t1s1c1"]
 
 
 def test_a_response_with_the_digest_of_the_recorded_arguments_is_taken() -> None:

@@ -16,7 +16,14 @@ ADA_OR_BOB = ApprovalRule(approvers=("ada", "bob"))
 
 def test_a_remembered_approval_is_a_grant_for_the_very_same_arguments() -> None:
     run = a_run_that_asks(ApprovalRule())
-    run.told(Approve(actor="ada", reason="fine", remember=Remember(expires_in=timedelta(hours=1), children=True)))
+    run.told(
+        Approve(
+            call_id="t1s1c1",
+            actor="ada",
+            reason="fine",
+            remember=Remember(expires_in=timedelta(hours=1), children=True),
+        )
+    )
 
     [grant] = run.state.grants
     assert (grant.grant_id, grant.tool, grant.level, grant.subject) == ("g1", "write", "run", "run")
@@ -29,7 +36,7 @@ def test_a_remembered_approval_is_a_grant_for_the_very_same_arguments() -> None:
 
 def test_a_grant_of_an_edited_call_is_for_the_edited_arguments() -> None:
     run = a_run_that_asks(ApprovalRule())
-    run.told(Approve(arguments={"path": "b.md"}, remember=Remember()))
+    run.told(Approve(call_id="t1s1c1", arguments={"path": "b.md"}, remember=Remember()))
 
     assert run.state.grants[0].when == (ArgumentRule(argument="path", value="b.md"),)
     assert run.state.grants[0].exact
@@ -40,7 +47,7 @@ def test_a_grant_for_the_same_arguments_of_a_call_without_any_is_not_one_for_all
     run.resolved()
     run.replied(a_call("write"))
     run.judged(t1s1c1="ask")
-    run.told(Approve(remember=Remember()))
+    run.told(Approve(call_id="t1s1c1", remember=Remember()))
 
     [grant] = run.state.grants
     assert (grant.when, grant.exact) == ((), True)
@@ -49,7 +56,7 @@ def test_a_grant_for_the_same_arguments_of_a_call_without_any_is_not_one_for_all
 def test_a_grant_by_rules_is_bound_to_no_single_call() -> None:
     rules = (ArgumentRule(argument="path", match="prefix", value="docs/"),)
     run = a_run_that_asks(ApprovalRule())
-    run.told(Approve(remember=Remember(when=rules)))
+    run.told(Approve(call_id="t1s1c1", remember=Remember(when=rules)))
 
     assert (run.state.grants[0].when, run.state.grants[0].exact) == (rules, False)
 
@@ -63,7 +70,7 @@ def test_one_approval_of_several_like_calls_makes_one_grant() -> None:
 
 def test_further_calls_are_judged_with_the_grants_of_the_run() -> None:
     run = a_run_that_asks(ApprovalRule(), user="ada")
-    run.told(Approve(remember=Remember()))
+    run.told(Approve(call_id="t1s1c1", remember=Remember()))
     run.judged(t1s1c1="allow")
     run.ended("t1s1c1")
     run.replied(a_call("write", path="a.md"))
@@ -125,7 +132,7 @@ def test_questions_are_not_judged_again_when_a_grant_is_made() -> None:
     run.resolved()
     run.replied(a_call("write"), a_call("ask_human", question="Which?"))
     run.judged(t1s1c1="ask", t1s1c2="allow")
-    instructions = run.told(Approve(remember=Remember(when=())))
+    instructions = run.told(Approve(call_id="t1s1c1", remember=Remember(when=())))
 
     assert [i.call_ids for i in instructions if i.kind == "authorize_calls"] == [("t1s1c1",)]
 
@@ -157,7 +164,7 @@ def test_a_grant_for_the_agent_or_the_user_is_kept_for_other_runs_under_an_id_of
 def test_a_grant_for_the_run_is_kept_nowhere_else() -> None:
     run = a_run_that_asks(ApprovalRule())
 
-    assert "remember_grant" not in kinds(run.told(Approve(remember=Remember())))
+    assert "remember_grant" not in kinds(run.told(Approve(call_id="t1s1c1", remember=Remember())))
 
 
 def test_grants_hold_in_the_next_turn() -> None:
@@ -165,7 +172,7 @@ def test_grants_hold_in_the_next_turn() -> None:
     run.resolved()
     run.replied(a_call("write"))
     run.judged(t1s1c1="ask")
-    run.told(Approve(remember=Remember()))
+    run.told(Approve(call_id="t1s1c1", remember=Remember()))
     run.judged(t1s1c1="allow")
     run.ended("t1s1c1")
     run.replied("Done.")
@@ -175,11 +182,11 @@ def test_grants_hold_in_the_next_turn() -> None:
 
 def test_what_always_asks_cannot_be_remembered() -> None:
     run = a_run_that_asks(ApprovalRule())
-    run.told(Deny())
+    run.told(Deny(call_id="t1s1c1"))
     run.replied(a_call("write"))
     run.ruled(run.ruling("t1s2c1", "ask", firm=True))
 
-    refused = run.refused(Approve(remember=Remember()))
+    refused = run.refused(Approve(call_id="t1s2c1", remember=Remember()))
     assert refused == "An approval of t1s2c1 cannot be remembered: this always asks."
 
 
@@ -187,15 +194,15 @@ def test_what_always_asks_cannot_be_remembered() -> None:
 def test_one_person_does_not_remember_for_the_others_who_must_approve(rule: ApprovalRule) -> None:
     run = a_run_that_asks(rule, user="cy")
     if rule.needed > 1:
-        run.told(Approve(actor="ada"))
-        refused = run.refused(Approve(actor="bob", remember=Remember()))
+        run.told(Approve(call_id="t1s1c1", actor="ada"))
+        refused = run.refused(Approve(call_id="t1s1c1", actor="bob", remember=Remember()))
         assert refused == "An approval of t1s1c1 cannot be remembered: 2 people must approve each call."
     else:
-        run.told(Approve(actor="bob", remember=Remember()))
+        run.told(Approve(call_id="t1s1c1", actor="bob", remember=Remember()))
         assert len(run.state.grants) == 1
 
 
 def test_a_run_without_a_user_remembers_nothing_for_its_user() -> None:
     run = a_run_that_asks(ApprovalRule())
 
-    assert "no user" in run.refused(Approve(remember=Remember(level="user")))
+    assert "no user" in run.refused(Approve(call_id="t1s1c1", remember=Remember(level="user")))

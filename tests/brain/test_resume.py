@@ -65,7 +65,7 @@ def test_a_verdict_of_the_new_execution_is_the_one_that_the_call_awaits() -> Non
     run.resolved()
     run.replied(a_call("write"))
     run.judged(t1s1c1="ask")
-    run.told(Approve())
+    run.told(Approve(call_id="t1s1c1"))
     run.loop = Loop(handed_over(run), run.now)
     [judging] = resume(run.state)
     assert isinstance(judging, AuthorizeCalls)
@@ -84,7 +84,7 @@ def test_a_handed_over_run_goes_on_to_the_same_end() -> None:
         led.judged(t1s1c1="ask")
     other.loop = Loop(handed_over(other), other.now)
     for led in (run, other):
-        led.told(Approve(actor="ada"))
+        led.told(Approve(call_id="t1s1c1", actor="ada"))
         led.judged(t1s1c1="allow")
         led.ended("t1s1c1")
         led.replied("Done.")

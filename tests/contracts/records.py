@@ -16,6 +16,10 @@ from pydantic.fields import FieldInfo
 
 import perdure.contracts
 from perdure.contracts.record import FileRecord, Record
+from perdure.contracts.written import Written
+
+FORMS = (Record, FileRecord, Written)
+"""What records are made of."""
 
 DEEPEST = 3
 """How deep records are filled in; below, fields that have a default keep it."""
@@ -25,7 +29,7 @@ json_values = st.recursive(
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=4), inner, max_size=2),
     max_leaves=4,
 )
-durations = st.timedeltas(min_value=timedelta(0), max_value=timedelta(days=400))
+durations = st.timedeltas(min_value=timedelta(microseconds=1), max_value=timedelta(days=400))
 
 SIMPLE: list[tuple[Any, st.SearchStrategy[Any]]] = [
     (str, st.text(max_size=12)),
@@ -46,7 +50,7 @@ def record_classes() -> list[type[BaseModel]]:
     found: dict[str, type[BaseModel]] = {}
     for module in pkgutil.iter_modules(perdure.contracts.__path__, "perdure.contracts."):
         for value in vars(importlib.import_module(module.name)).values():
-            if isinstance(value, type) and issubclass(value, Record | FileRecord) and value not in (Record, FileRecord):
+            if isinstance(value, type) and issubclass(value, Record | FileRecord) and value not in FORMS:
                 found.setdefault(f"{value.__module__}.{value.__qualname__}", value)
     return list(found.values())
 

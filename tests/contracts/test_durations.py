@@ -24,7 +24,9 @@ def test_a_duration_is_a_number_with_its_unit(text: str, duration: timedelta) ->
     assert DURATIONS.validate_python(text) == duration
 
 
-@pytest.mark.parametrize("text", ["soon", "0s", "-1h", "5 parsecs", "", True, "9999999999d", f"{'9' * 400}d"])
+@pytest.mark.parametrize(
+    "text", ["soon", "0s", "-1h", "5 parsecs", "", True, "9999999999d", "36501d", "999999999d", f"{'9' * 400}d"]
+)
 def test_what_is_no_duration_above_zero_is_refused(text: object) -> None:
     with pytest.raises(ValidationError):
         DURATIONS.validate_python(text)

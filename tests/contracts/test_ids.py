@@ -2,11 +2,13 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from perdure.contracts.ids import (
     call_id,
+    grant_book_id,
     idempotency_key,
     is_tail,
     kept_grant_id,
@@ -14,6 +16,7 @@ from perdure.contracts.ids import (
     question_id,
     request_id,
     result_message_id,
+    run_id_problem,
     tail_message_id,
     user_message_id,
 )
@@ -59,3 +62,18 @@ def test_two_places_never_share_an_id(
     assert len(ids(*place)) == 7
     assert place == other or not ids(*place) & ids(*other)
     assert user_message_id(place[0]) not in ids(*place)
+
+
+@pytest.mark.parametrize("run_id", ["nightly", "run-52d9a0bc03a2", "team/a.b_c:7", "x" * 200])
+def test_a_run_may_have_an_id_that_nothing_has_to_quote(run_id: str) -> None:
+    assert run_id_problem(run_id) == ""
+
+
+@pytest.mark.parametrize("run_id", ["", "a b", "a\n", "é\n", "é", "$(x)", "x" * 201, "x" * 2_000])
+def test_a_run_has_no_id_that_is_hard_to_handle(run_id: str) -> None:
+    assert "letters, digits and . _ - / :" in run_id_problem(run_id)
+    assert len(run_id_problem(run_id)) < 200
+
+
+def test_a_run_has_no_id_of_a_grant_book() -> None:
+    assert "books of grants" in run_id_problem(grant_book_id("agent", "clerk"))

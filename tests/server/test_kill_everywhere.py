@@ -85,7 +85,11 @@ async def test_killed_while_the_request_is_open(lone: Stage, worker: Workers) ->
     await lone.compare_histories_with_runs()
 
 
-@pytest.mark.parametrize("order", [Approve(actor="ada"), Deny(actor="ada", reason="no")], ids=["approve", "deny"])
+@pytest.mark.parametrize(
+    "order",
+    [Approve(call_id="t1s1c1", actor="ada"), Deny(call_id="t1s1c1", actor="ada", reason="no")],
+    ids=["approve", "deny"],
+)
 async def test_responded_while_nobody_worked(lone: Stage, worker: Workers, order: Order) -> None:
     first = worker()
     run_id = await lone.start(one_launch(), agent=CAREFUL)
@@ -123,7 +127,7 @@ async def test_killed_between_the_response_and_the_judging_that_follows(lone: St
     run_id = await lone.start(one_launch(), agent=CAREFUL)
     await lone.until_kind(run_id, "request_opened")
     doom(lone.folder, "while judging")
-    await signalled(lone, run_id, Approve(actor="ada"))
+    await signalled(lone, run_id, Approve(call_id="t1s1c1", actor="ada"))
     await died(first)
     assert effects(lone.folder) == []
 

@@ -103,7 +103,7 @@ async def test_an_approved_call_runs_and_a_denied_one_does_not() -> None:
         "Write.",
         script=script(together(asks("write", text="a"), asks("write", text="b")), says("Done.")),
         tools=TOOLS,
-        orders=[when_waiting(Approve(call_id="t1s1c2")), when_waiting(Deny(reason="not that"))],
+        orders=[when_waiting(Approve(call_id="t1s1c2")), when_waiting(Deny(call_id="t1s1c1", reason="not that"))],
     )
 
     assert (run.result("t1s1c1").status, run.result("t1s1c2").text) == ("denied", "wrote b")
@@ -335,7 +335,9 @@ async def test_a_conversation_that_rests_with_no_order_left_ends_as_if_its_time_
 
 async def test_a_moment_that_never_comes_fails_the_test_and_says_which() -> None:
     with pytest.raises(AssertionError, match="Approve") as raised:
-        await run_in_process("Hello", script=script(says("Hi.")), orders=[when_waiting(Approve(actor="ada"))])
+        await run_in_process(
+            "Hello", script=script(says("Hi.")), orders=[when_waiting(Approve(call_id="t1s1c1", actor="ada"))]
+        )
 
     assert "when calls wait for approval" in str(raised.value)
     assert "t1s1 assistant says: Hi." in str(raised.value)
@@ -355,7 +357,8 @@ async def test_two_runs_of_one_script_are_equal_to_the_byte() -> None:
         says("Done."),
     )
     runs = [
-        await run_in_process("Go.", script=replies, tools=TOOLS, orders=[when_waiting(Approve())]) for _ in range(2)
+        await run_in_process("Go.", script=replies, tools=TOOLS, orders=[when_waiting(Approve(call_id="t1s1c1"))])
+        for _ in range(2)
     ]
 
     assert_same_transcript(runs[0].messages, runs[1].messages)

@@ -36,7 +36,7 @@ async def test_orders_are_given_one_after_the_other_each_at_its_moment() -> None
         tools=[write, ask_human],
         orders=[
             when_asking_model(1, Send(message="one")),
-            when_waiting(Approve()),
+            when_waiting(Approve(call_id="t1s1c1")),
             when_calling("write", Send(message="two")),
             when_asked(Answer(answer="red")),
             when_said("So", Send(message="three")),
@@ -57,7 +57,11 @@ async def test_an_order_that_the_run_refuses_is_told_as_an_event_and_is_no_error
         "Go.",
         script=script(asks("write"), says("Done.")),
         tools=[write],
-        orders=[when_waiting(Deny(call_id="t9s9c9")), when_waiting(Interrupt(turn=7)), when_waiting(Approve())],
+        orders=[
+            when_waiting(Deny(call_id="t9s9c9")),
+            when_waiting(Interrupt(turn=7)),
+            when_waiting(Approve(call_id="t1s1c1")),
+        ],
     )
 
     refused = [event.refused for event in run.events if event.kind == "order_received"]
@@ -67,7 +71,7 @@ async def test_an_order_that_the_run_refuses_is_told_as_an_event_and_is_no_error
 @pytest.mark.parametrize(
     ("planned", "words"),
     [
-        (when_waiting(Approve(actor="ada")), ("Approve", "ada", "when calls wait for approval")),
+        (when_waiting(Approve(call_id="t1s1c1", actor="ada")), ("Approve", "ada", "when calls wait for approval")),
         (when_asked(Answer(answer="red")), ("Answer", "red", "when a question is open")),
         (when_idle("cancel"), ("cancel", "when the run rests")),
         (when_calling("write", Interrupt()), ("Interrupt", "when write runs")),
