@@ -12,6 +12,7 @@ import re
 from perdure.contracts.agent import AgentSpec, ToolPolicy
 from perdure.contracts.errors import InvalidInputError
 from perdure.contracts.tools import HostedTool, ToolSpec
+from perdure.contracts.urls import url_fault
 
 _OPTIONS = {
     "web_search": frozenset({"allowed_domains", "blocked_domains", "max_uses"}),
@@ -33,6 +34,8 @@ def hosted_fault(tool: HostedTool) -> str:
         return f"{tool.tool} has no {', '.join(strange)}"
     if tool.tool == "mcp" and not (_SERVER.fullmatch(tool.server) and tool.url.startswith("https://")):
         return "mcp needs a server (its name: letters, digits, _ and -) and a url that starts with https://"
+    if tool.tool == "mcp" and (fault := url_fault(tool.url)):
+        return f"url {fault}"
     if tool.allowed_domains and tool.blocked_domains:
         return "web_search takes allowed_domains or blocked_domains, not both"
     if tool.max_uses is not None and tool.max_uses < 1:

@@ -104,3 +104,22 @@ def test_hosted_tools_are_read_from_the_file_with_the_place_of_a_mistake(tmp_pat
     assert f"{file}:3:11" in str(examine(file))
     file.write_text("---\nhosted:\n  - {tool: web_search, maximum: 3}\n---\nHi.")
     assert "hosted.0.maximum" in str(examine(file))
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://user:canary@wiki.example/mcp",
+        "https://wiki.example/mcp?key=canary",
+        "https://wiki.example:99999/canary",
+    ],
+)
+def test_the_address_of_a_server_holds_no_credential_and_can_be_used(url: str, tmp_path: Path) -> None:
+    said = hosted_fault(HostedTool(tool="mcp", server="wiki", url=url))
+    assert said.startswith("url must ")
+    assert "canary" not in said
+    file = tmp_path / "clerk.md"
+    file.write_text(f'---\nhosted: [{{tool: mcp, server: wiki, url: "{url}"}}]\n---\nWrite.\n')
+    found = examine(file)
+    assert isinstance(found, Problem)
+    assert "canary" not in str(found)
