@@ -56,7 +56,7 @@ class Trial:
 
 
 async def check_model(model: str | None, patience: timedelta) -> int:
-    """Make the call and say what worked; 1 when the model answered without calling the tool.
+    """Make the call and say what worked; 1 when the model answered without calling the tool that it was told to.
 
     Raises UnknownModelError, KeyMissingError, ProviderError.
     """
@@ -73,7 +73,7 @@ async def check_model(model: str | None, patience: timedelta) -> int:
             trial = await tried(provider, choice.model, patience)
     finally:
         await providers.close()
-    called = any(call.arguments is not None for call in trial.message.calls)
+    called = any(call.tool == LIST_DIR.name and call.arguments is not None for call in trial.message.calls)
     screen.write(told(trial))
     if not called:
         screen.note("The model can talk, but agents with tools need one that calls them.", "alert")
@@ -128,6 +128,8 @@ def _call_line(message: AssistantMessage) -> Span:
         written = f"{plain(call.tool)} {arguments_line(call.arguments, call.arguments_text)}"
         if call.arguments is None:
             return _line("tool", f"called with arguments that are no JSON: {written}", "bad")
+        if call.tool != LIST_DIR.name:
+            return _line("tool", f"called another than list_dir: {written}", "bad")
         return _line("tool", f"called {written}", "good")
     return _line("tool", f"not called (finished: {message.finish})", "bad")
 

@@ -76,7 +76,7 @@ def explained(error: BaseException) -> tuple[Code, str]:
                 case _:
                     code = Code.FAILED
             step = next_step(error)
-            return code, f"{said} {step}" if step else said
+            return code, f"{said}{'' if said.endswith(('.', '!', '?')) else '.'} {step}" if step else said
         case click.UsageError():
             return Code.USAGE, one_line(f"{error.format_message()}{_where_help_is(error)}", MAX_MESSAGE)
         case click.ClickException():

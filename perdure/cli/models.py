@@ -12,11 +12,14 @@ from perdure.cli.lines import Span
 from perdure.cli.screen import Screen
 from perdure.cli.session import read_settings, said
 from perdure.cli.text import counted, one_line, plain
+from perdure.contracts.errors import PerdureError
 from perdure.contracts.record import Record
 from perdure.providers.capabilities import CAPABILITIES, SAID, capabilities_of
 from perdure.providers.catalogue import LOCAL_PROVIDERS, Endpoint, ProviderSettings
 from perdure.providers.choice import choose_model
-from perdure.providers.http import served_models
+from perdure.providers.http import Served, served_models
+from perdure.providers.registry import ProviderRegistry
+from perdure.worker.sources import Loaded
 
 SHOWN_MODELS = 4
 
@@ -46,6 +49,12 @@ async def list_models(*, as_json: bool) -> int:
     async with said(screen, "Looking for model servers on this machine …"):
         rows = await asyncio.gather(*(row(name, settings, loaded.environ) for name in settings.names()))
         choice = await choose_model(loaded.settings.model, loaded.environ, settings)
+    for each in rows:
+        if variable := settings.withheld(each.provider):
+            said_of_it = f"{variable} is not sent to {each.base_url}; name it as key_variable ('' for no key)"
+            screen.note(f"warning: {plain(each.provider)}: {plain(said_of_it)}.", "alert")
+    for fault in await unusable_models(loaded):
+        screen.note(f"warning: {plain(fault)}", "alert")
     if as_json:
         for each in rows:
             screen.line(each.model_dump_json())
@@ -65,9 +74,10 @@ async def row(name: str, settings: ProviderSettings, environ: Mapping[str, str])
     """What can be said of one provider; a server of this machine is asked which models it has."""
     endpoint = settings.endpoint(name)
     assert endpoint is not None
-    local = name in LOCAL_PROVIDERS
-    models = await served_models(endpoint.base_url) if local else ()
-    ready, status = standing(endpoint, environ, models) if not local or models else (False, "does not answer")
+    served = await served_models(endpoint.base_url) if name in LOCAL_PROVIDERS else Served()
+    ready, status = (False, served.instead) if served.instead else standing(endpoint, environ, served.models)
+    if settings.withheld(name):
+        ready, status = False, "names no key_variable"
     known = capabilities_of(f"{name}:{endpoint.default_model}", settings.capabilities)
     return ProviderRow(
         provider=name,
@@ -76,10 +86,30 @@ async def row(name: str, settings: ProviderSettings, environ: Mapping[str, str])
         base_url=endpoint.base_url,
         protocol=endpoint.protocol,
         default_model=endpoint.default_model,
-        models=models,
+        models=served.models,
         has=tuple(each for each in CAPABILITIES if each in known.has) if endpoint.default_model else (),
         lacks=tuple(each for each in CAPABILITIES if each in known.lacks) if endpoint.default_model else (),
     )
+
+
+async def unusable_models(loaded: Loaded) -> list[str]:
+    """What is wrong with the models that the settings name."""
+    settings = loaded.settings
+    named = (
+        ("model", (settings.model,) if settings.model else ()),
+        ("fallbacks", settings.fallbacks),
+        ("models", settings.models.values()),
+    )
+    providers = ProviderRegistry(settings.provider_settings, loaded.environ)
+    faults: list[str] = []
+    for setting, models in named:
+        for model in models:
+            try:
+                providers.open(model)
+            except PerdureError as error:
+                faults.append(f"setting {setting}: {error}")
+    await providers.close()
+    return faults
 
 
 def standing(endpoint: Endpoint, environ: Mapping[str, str], models: tuple[str, ...]) -> tuple[bool, str]:

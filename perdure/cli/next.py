@@ -23,6 +23,6 @@ def next_step(error: PerdureError) -> str:
         case UnknownToolError():
             return "Tools of your own are given with --tools FILE.py, or by the setting `tools`."
         case ProviderError():
-            return "`perdure models check` tries a model on its own."
+            return "`perdure models` shows the addresses and keys of providers."
         case _:
             return ""

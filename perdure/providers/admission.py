@@ -66,14 +66,18 @@ class Admission:
         for need in _needs(request):
             if need in known.lacks:
                 raise self.lacking(request.model, need)
-        for tool in request.hosted:
-            self._check_hosted(request.model, tool, known)
+        self.check_hosted(request.model, request.hosted)
         return request.model_copy(
             update={
                 "output_schema": request.output_schema if self._holds(request, known) else None,
                 "temperature": None if "temperature" in known.lacks else request.temperature,
             }
         )
+
+    def check_hosted(self, model: str, hosted: tuple[HostedTool, ...]) -> None:
+        """Check that ``model`` has these tools, as they are bounded. Raises UnsupportedCapabilityError."""
+        for tool in hosted:
+            self._check_hosted(model, tool)
 
     def way(self, request: ModelRequest) -> Way:
         """The best way to an object that fits the request's schema."""
@@ -108,8 +112,8 @@ class Admission:
                 keys[tool.url] = key
         return keys
 
-    def _check_hosted(self, model: str, tool: HostedTool, known: Capabilities) -> None:
-        if tool.tool not in known.has:
+    def _check_hosted(self, model: str, tool: HostedTool) -> None:
+        if tool.tool not in self.known(model).has:
             raise self.lacking(model, tool.tool)
         words = _BOUNDS[self._endpoint.protocol].get(tool.tool, frozenset()) | {"server", "url"}
         for bound in tool.given:

@@ -2,20 +2,48 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args, get_origin
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, ConfigDict, JsonValue, ValidationError, model_validator
 
 from perdure.contracts.record import FileRecord
+from perdure.contracts.urls import url_fault
 from perdure.providers.capabilities import read_capabilities
 from perdure.providers.dialects import DIALECTS, Dialect
 from perdure.providers.own_prices import Price
 
 WireProtocol = Literal["openai-chat", "openai-responses", "anthropic", "gemini"]
 """The protocols that there is an adapter for."""
+
+
+def check_base_url(url: str) -> str:
+    """The address. Raises ValueError for one that cannot be used, or that holds a credential."""
+    if fault := url_fault(url):
+        raise ValueError(f"base_url {fault}")
+    return url
+
+
+def check_variable(name: str) -> str:
+    """The name of an environment variable, or "". Raises ValueError, which does not repeat it: it may be a key."""
+    if name and not re.fullmatch("[A-Z_][A-Z0-9_]*", name):
+        raise ValueError(
+            "that is no name of an environment variable, such as CORP_KEY; the key is the variable's value"
+        )
+    return name
+
+
+def check_header(name: str) -> str:
+    """The name of an HTTP header. Raises ValueError."""
+    if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name):
+        raise ValueError("that is no name of an HTTP header, such as x-api-key")
+    return name
+
+
+VariableName = Annotated[str, AfterValidator(check_variable)]
 
 
 class Endpoint(FileRecord):
@@ -30,30 +58,27 @@ class Endpoint(FileRecord):
     # An address that is refused for the password in it must not be quoted in the refusal.
     model_config = ConfigDict(hide_input_in_errors=True)
 
-    base_url: str
+    base_url: Annotated[str, AfterValidator(check_base_url)]
     protocol: WireProtocol = "openai-chat"
-    key_variable: str = ""
-    key_header: str = "authorization"
+    key_variable: VariableName = ""
+    key_header: Annotated[str, AfterValidator(check_header)] = "authorization"
     dialect: str = "compatible"
     flags: dict[str, JsonValue] = {}
     default_model: str = ""
 
     @model_validator(mode="after")
     def _known(self) -> Endpoint:
-        url = urlsplit(self.base_url)
-        if url.scheme not in ("http", "https") or not url.hostname:
-            raise ValueError("base_url must be a whole address that starts with http:// or https://")
-        if url.username or url.password or url.query or url.fragment:
-            raise ValueError(
-                "base_url must hold neither a user nor a query: addresses are logged, keys go in variables"
-            )
         if self.dialect not in DIALECTS:
             raise ValueError(f"there is no dialect {self.dialect!r}; known: {', '.join(DIALECTS)}")
         try:
             self.spoken()
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
-            raise ValueError(f"flags.{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+            flag = str(first["loc"][0])
+            if flag not in Dialect.model_fields:
+                known = ", ".join(Dialect.model_fields)
+                raise ValueError(f"there is no flag {flag!r}; known: {known}") from None
+            raise ValueError(f"flags.{flag}: expected {values_of(Dialect.model_fields[flag].annotation)}") from None
         return self
 
     def key(self, environ: Mapping[str, str]) -> str:
@@ -63,6 +88,14 @@ class Endpoint(FileRecord):
     def spoken(self) -> Dialect:
         """The dialect with the flags laid over it."""
         return Dialect.model_validate({**DIALECTS[self.dialect].model_dump(), **self.flags})
+
+
+def values_of(annotation: Any) -> str:
+    """What a field of an endpoint or a dialect may hold, in words."""
+    if get_origin(annotation) is Literal:
+        return " or ".join(map(str, get_args(annotation)))
+    simple = {bool: "true or false", int: "a whole number", str: "text", dict: "a table"}
+    return simple.get(get_origin(annotation) or annotation) or " or ".join(map(values_of, get_args(annotation)))
 
 
 def _known(base_url: str, key_variable: str = "", default_model: str = "", **more: Any) -> Endpoint:
@@ -119,11 +152,38 @@ CATALOGUE: Mapping[str, Endpoint] = MappingProxyType(
 LOCAL_PROVIDERS = ("ollama", "lmstudio", "llamacpp", "vllm")
 
 
-def check_words(rows: dict[str, str]) -> dict[str, str]:
-    """The rows of capabilities. Raises ValueError for a word that is none."""
-    for words in rows.values():
-        read_capabilities(words)
-    return rows
+def lay_over(tables: Any) -> Any:
+    """Tables of providers, each laid over what is known of a provider of that name: what it does not name stays.
+
+    The variable of the key does not stay for another address: a key goes to its vendor, or where it is named for.
+    """
+    if not isinstance(tables, dict):
+        return tables
+    return {name: _laid_over(CATALOGUE.get(name), table) for name, table in tables.items()}
+
+
+def _laid_over(known: Endpoint | None, table: Any) -> Any:
+    if known is None or not isinstance(table, dict):
+        return table
+    moved = _server(str(table.get("base_url", known.base_url))) != _server(known.base_url)
+    return {**known.model_dump(exclude={"key_variable"} if moved else None), **table}
+
+
+def _server(url: str) -> tuple[str, str]:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return "", url
+    return parts.scheme, parts.netloc.lower()
+
+
+def check_words(words: str) -> str:
+    """A row of capabilities. Raises ValueError for a word that is none."""
+    read_capabilities(words)
+    return words
+
+
+Words = Annotated[str, AfterValidator(check_words)]
 
 
 class ProviderSettings(FileRecord):
@@ -136,15 +196,21 @@ class ProviderSettings(FileRecord):
     """
 
     endpoints: dict[str, Endpoint] = {}
-    capabilities: Annotated[dict[str, str], AfterValidator(check_words)] = {}
+    capabilities: dict[str, Words] = {}
     prices: dict[str, Price] = {}
-    mcp_keys: dict[str, str] = {}
+    mcp_keys: dict[str, VariableName] = {}
     connect_timeout: float = 10.0
     read_timeout: float = 600.0
 
     def endpoint(self, name: str) -> Endpoint | None:
         """The endpoint of the provider ``name``, or None."""
         return self.endpoints.get(name) or CATALOGUE.get(name)
+
+    def withheld(self, name: str) -> str:
+        """The variable whose key the provider ``name`` would get at its vendor's own address, and does not get at the
+        one that the settings say, since they name no variable; "" when there is none."""
+        own, known = self.endpoints.get(name), CATALOGUE.get(name)
+        return known.key_variable if own and known and "key_variable" not in own.model_fields_set else ""
 
     def names(self) -> tuple[str, ...]:
         """Every provider's name, the settings' own first."""

@@ -36,8 +36,10 @@ async def choose_model(
             return Choice(f"{name}:{endpoint.default_model}", f"{endpoint.key_variable} is set")
     local = [(name, endpoint) for name in LOCAL_PROVIDERS if (endpoint := settings.endpoint(name))]
     served = await asyncio.gather(*(served_models(endpoint.base_url) for _, endpoint in local))
-    for (name, endpoint), models in zip(local, served, strict=True):
-        talking = [model for model in models if "embed" not in model.lower()]
+    for (name, endpoint), found in zip(local, served, strict=True):
+        talking = [model for model in found.models if "embed" not in model.lower()]
         if talking:
             return Choice(f"{name}:{talking[0]}", f"{name} answers at {endpoint.base_url}")
-    return Choice(DEMO_MODEL, "no key is set and no model server answers on this machine")
+    withheld = next((key for name in settings.names() if environ.get(key := settings.withheld(name), "")), "")
+    key = f"{withheld} is not sent to the address that the settings say" if withheld else "no key is set"
+    return Choice(DEMO_MODEL, f"{key} and no model server answers on this machine")

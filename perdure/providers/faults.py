@@ -76,6 +76,9 @@ _BY_WORD: Mapping[str, type[ProviderError]] = {
 }
 """Words in an error's code, type or status that say what it is; the order is the order in which they are believed."""
 
+_SHARED = frozenset({"invalid_request_error", "api_error", "server_error", "internal_server_error"})
+"""Words that many errors share: they say less than the status beside them, where there is one."""
+
 _BY_STATUS: Mapping[int, type[ProviderError]] = {
     401: AuthenticationError,
     402: QuotaError,
@@ -145,11 +148,12 @@ def fault(
     status: int | None = None,
     headers: Mapping[str, str] | None = None,
     secrets: tuple[str, ...] = (),
+    key_told: str = "",
 ) -> ProviderError:
     """The typed error that a reply stands for.
 
     ``body`` is the reply's body, or the JSON value of an error that came inside a stream. ``secrets`` never appear in
-    the error, nor does any long run of base64.
+    the error, nor does any long run of base64. ``key_told`` is added where the key was refused.
     """
     headers = headers or {}
     complaint = read_complaint(redacted(body, secrets))
@@ -158,6 +162,8 @@ def fault(
     detail = complaint.message or _unsaid(status)
     if complaint.param and complaint.param not in detail:
         detail = f"{detail} (parameter {complaint.param})"
+    if key_told and chosen is AuthenticationError:
+        detail = f"{detail.rstrip('. ')}. {key_told}"
     error = chosen(
         provider,
         scrubbed(detail, secrets),
@@ -255,8 +261,7 @@ def _kind(complaint: Complaint, status: int | None) -> type[ProviderError]:
     if status == 403 and "flagged" in complaint.message.lower():
         return RefusedError
     for word, error in _BY_WORD.items():
-        # A word that many errors share says less than the status beside it.
-        if word in complaint.words and not (word == "invalid_request_error" and status is not None):
+        if word in complaint.words and not (word in _SHARED and status is not None):
             return error
     if status is None:
         return BadReplyError

@@ -68,8 +68,10 @@ FOREIGN: Mapping[type[Exception], tuple[type[ProviderError], str]] = {
     httpx.CookieConflict: (BadReplyError, "the provider set conflicting cookies"),
     UnicodeEncodeError: (AuthenticationError, "the key has characters that no key can have"),
     OSError: (ProviderNetworkError, "the connection failed"),
+    ExceptionGroup: (ProviderNetworkError, "the connection failed"),
 }
-"""Every error of httpx, what it is to us and what it means to a person. Their own texts may quote a header."""
+"""Every error of httpx, what it is to us and what it means to a person. Their own texts may quote a header. A group
+comes of attempts to connect that ran at once."""
 
 UNSENT = (
     httpx.ConnectTimeout,
@@ -84,7 +86,6 @@ UNSENT = (
 """Errors of requests that never reached the provider."""
 
 _FOREIGN_ERRORS = tuple(FOREIGN)
-_UNSUITABLE: tuple[type[Exception], ...] = (*_FOREIGN_ERRORS, ValueError)
 
 
 @contextmanager
@@ -107,6 +108,7 @@ class Reply:
     provider: str
     response: httpx.Response
     secrets: tuple[str, ...] = ()
+    key_told: str = ""
 
     @property
     def request_id(self) -> str:
@@ -133,7 +135,7 @@ class Reply:
 
     def fault(self, error: JsonValue) -> ProviderError:
         """The typed error that an error inside this good reply stands for."""
-        found = fault(self.provider, error, secrets=self.secrets)
+        found = fault(self.provider, error, secrets=self.secrets, key_told=self.key_told)
         found.request_id = self.request_id or found.request_id
         return found
 
@@ -148,11 +150,13 @@ class Http:
         headers: Mapping[str, str],
         *,
         secrets: tuple[str, ...] = (),
+        key_told: str = "",
         connect_timeout: float = 10.0,
         read_timeout: float = 600.0,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
         """``read_timeout`` is the longest silence between two pieces of a reply, in seconds, not the whole reply.
+        ``key_told`` goes with the error when the key is refused.
 
         Raises InvalidSettingsError when the environment names a proxy or certificates that cannot be used.
         """
@@ -160,6 +164,7 @@ class Http:
         self._base_url = base_url.rstrip("/")
         self._headers = {"accept": "text/event-stream, application/json", "user-agent": "perdure", **headers}
         self._secrets = secrets
+        self._key_told = key_told
         timeout = httpx.Timeout(read_timeout, connect=connect_timeout, pool=connect_timeout)
         self._kept = _client(timeout, 20, transport)
         self._fresh = _client(timeout, 0, transport)
@@ -190,8 +195,9 @@ class Http:
                     status=response.status_code,
                     headers=response.headers,
                     secrets=secrets,
+                    key_told=self._key_told,
                 )
-            yield Reply(self.provider, response, secrets)
+            yield Reply(self.provider, response, secrets, self._key_told)
         finally:
             with suppress(*_FOREIGN_ERRORS):
                 await response.aclose()
@@ -257,8 +263,17 @@ async def _error_body(response: httpx.Response) -> bytes:
     return bytes(body)
 
 
-async def served_models(base_url: str, transport: httpx.AsyncBaseTransport | None = None) -> tuple[str, ...]:
-    """The models that a server on this machine lists under ``base_url``; empty when none answers in time."""
+@dataclass(frozen=True, slots=True)
+class Served:
+    """The models that a server lists, or why there are none, after "it …"."""
+
+    models: tuple[str, ...] = ()
+    instead: str = ""
+
+
+async def served_models(base_url: str, transport: httpx.AsyncBaseTransport | None = None) -> Served:
+    """What a server on this machine lists under ``base_url``; it has half a second. Names that cannot be shown are
+    left out."""
     try:
         probing = httpx.AsyncClient(
             timeout=_PROBE_TIMEOUT, trust_env=False, transport=transport, verify=_certificates()
@@ -266,7 +281,14 @@ async def served_models(base_url: str, transport: httpx.AsyncBaseTransport | Non
         async with probing as client:
             response = await client.get(f"{base_url.rstrip('/')}/models")
             listed = an_object(loads(response.content)) if response.status_code == 200 else {}
-    except _UNSUITABLE:
-        return ()
-    models = (an_object(entry) for entry in a_list(listed.get("data")))
-    return tuple(name for model in models if (name := a_text(model.get("id"))))
+    except _FOREIGN_ERRORS:
+        return Served(instead="does not answer")
+    except ValueError:
+        listed = {}
+    if response.status_code != 200:
+        return Served(instead=f"answers with status {response.status_code}")
+    if not isinstance(listed.get("data", ""), list | None):
+        return Served(instead="answers, but not with a list of models")
+    models = (an_object(entry) for entry in a_list(listed["data"]))
+    names = tuple(name for model in models if (name := a_text(model.get("id"))) and name.isprintable())
+    return Served(names, "" if names else "answers, and has no model")

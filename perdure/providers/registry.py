@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
+from dataclasses import replace
 
 from perdure.contracts.errors import KeyMissingError, UnknownModelError, UnsupportedCapabilityError
 from perdure.contracts.generation import Way
 from perdure.contracts.prompts import ModelRequest
+from perdure.contracts.tools import HostedTool
 from perdure.providers.adapter import Adapter
 from perdure.providers.admission import Admission
 from perdure.providers.anthropic import AnthropicProvider
@@ -80,6 +82,15 @@ class ProviderRegistry:
             return "text"
         return Admission(self._service(name, request.model)).way(request)
 
+    def check_hosted(self, model: str, hosted: tuple[HostedTool, ...]) -> None:
+        """Check that ``model`` has these tools of its provider; a key is not needed for that.
+
+        Raises UnknownModelError when no provider has that name, UnsupportedCapabilityError for a tool that it lacks.
+        """
+        name, _ = _named(model)
+        if name not in _PLAYED:
+            Admission(self._keyless(name, model)).check_hosted(model, hosted)
+
     async def close(self) -> None:
         """End every connection. The registry may be used again afterwards."""
         opened: tuple[Adapter | Makers, ...] = (*self._opened.values(), *self._makers.values())
@@ -89,14 +100,19 @@ class ProviderRegistry:
                 stack.push_async_callback(each.close)
 
     def _service(self, name: str, model: str) -> Service:
+        service = self._keyless(name, model)
+        variable = service.endpoint.key_variable
+        key = service.endpoint.key(self._environ)
+        if variable and not key:
+            raise KeyMissingError(name, variable)
+        return replace(service, key=key)
+
+    def _keyless(self, name: str, model: str) -> Service:
         endpoint = self._settings.endpoint(name)
         if endpoint is None:
             known = ", ".join((*self._settings.names(), *_PLAYED))
             raise UnknownModelError(f"There is no provider {name!r} for the model {model!r}. Known providers: {known}.")
-        key = endpoint.key(self._environ)
-        if endpoint.key_variable and not key:
-            raise KeyMissingError(name, endpoint.key_variable)
-        return Service(name, endpoint, key, self._settings, self._environ)
+        return Service(name, endpoint, settings=self._settings, environ=self._environ)
 
     def _script(self, path: str) -> ScriptedProvider:
         if path not in self._played:

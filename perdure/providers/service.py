@@ -33,6 +33,15 @@ class Service:
         """What opaque data is marked with that may go back here and nowhere else."""
         return f"{self.endpoint.protocol}:{urlsplit(self.endpoint.base_url).hostname}"
 
+    @property
+    def key_told(self) -> str:
+        """What a person needs to know whose key was refused: where it came from, or why none was sent."""
+        if self.key:
+            return f"The key is that of {self.endpoint.key_variable}."
+        if variable := self.settings.withheld(self.name):
+            return f"{variable} is not sent to this address; name it as key_variable."
+        return f"No key was sent: name its variable as key_variable of the provider {self.name!r}."
+
     def connect(self, headers: Mapping[str, str] = MappingProxyType({})) -> Http:
         """HTTP to the endpoint; ``headers`` are the protocol's own, sent with every request.
 
@@ -45,6 +54,7 @@ class Service:
             self.endpoint.base_url,
             {**headers, **({header: sent} if self.key else {})},
             secrets=(self.key,) if self.key else (),
+            key_told=self.key_told,
             connect_timeout=self.settings.connect_timeout,
             read_timeout=self.settings.read_timeout,
             transport=self.transport,

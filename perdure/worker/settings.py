@@ -5,9 +5,6 @@
 
 from __future__ import annotations
 
-import json
-import re
-import shlex
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
@@ -16,59 +13,30 @@ import platformdirs
 from pydantic import AfterValidator, BeforeValidator, ByteSize, DirectoryPath, Field, FilePath, SecretStr
 
 from perdure.activities.hooks import HOOK_TIMEOUT
-from perdure.agents.policies import read_policy
 from perdure.contracts.activities import Patience
 from perdure.contracts.agent import Limits, Purpose, ToolPolicy
 from perdure.contracts.durations import Duration
 from perdure.contracts.names import DEFAULT_TASK_QUEUE
 from perdure.contracts.record import FileRecord
 from perdure.contracts.requests import DEFAULT_IDLE_TIMEOUT
-from perdure.providers.catalogue import Endpoint, ProviderSettings, check_words
+from perdure.providers.catalogue import Endpoint, ProviderSettings, VariableName, Words
 from perdure.providers.own_prices import Price
+from perdure.worker.values import (
+    check_secret_url,
+    check_url,
+    full_path,
+    no_switch,
+    read_command,
+    read_keys,
+    read_list,
+    read_providers,
+    read_rules,
+    read_table,
+)
 
 APPLICATION = "perdure"
 DEFAULT_PORT = 7233
 """Where Temporal's own tools look for a server on this machine."""
-
-
-def read_list(value: Any) -> Any:
-    """Text with commas as a list: an environment variable holds no other kind."""
-    return [item.strip() for item in value.split(",") if item.strip()] if isinstance(value, str) else value
-
-
-def read_command(value: Any) -> Any:
-    """Text as the words of a command, with quotes as a shell reads them and nothing else of a shell."""
-    return shlex.split(value) if isinstance(value, str) else value
-
-
-def check_url(value: SecretStr) -> SecretStr:
-    """The URL, which is a secret where it lets whoever knows it in. Raises ValueError."""
-    if not re.match(URL, value.get_secret_value()):
-        raise ValueError("no URL")
-    return value
-
-
-def read_table(value: Any) -> Any:
-    """Text as JSON. Raises ValueError for text that is none."""
-    return json.loads(value) if isinstance(value, str) else value
-
-
-def read_rules(value: Any) -> Any:
-    """A table of rules, or its JSON, as rules. Raises ValueError saying what is wrong where."""
-    value = read_table(value)
-    return read_policy(value) if isinstance(value, dict) else value
-
-
-def full_path(value: Any) -> Any:
-    """A path with ``~`` replaced by the home folder, absolute."""
-    return Path(value).expanduser().absolute() if isinstance(value, str | Path) else value
-
-
-def no_switch(value: Any) -> Any:
-    """Anything but true and false, which would count as 1 and 0. Raises ValueError."""
-    if isinstance(value, bool):
-        raise ValueError("no number")
-    return value
 
 
 Whole = Annotated[int, BeforeValidator(no_switch)]
@@ -76,7 +44,6 @@ FullPath = Annotated[Path, BeforeValidator(full_path)]
 File = Annotated[FilePath, BeforeValidator(full_path)]
 Folder = Annotated[DirectoryPath, BeforeValidator(full_path)]
 ADDRESS = r"^([\w.-]+|\[[0-9a-fA-F:.]+\]):\d{1,5}$"
-URL = r"^https?://\S+$"
 ModelName = Annotated[str, Field(pattern=r"^[^:\s]+:\S+$")]
 Name = Annotated[str, Field(pattern=r"^\S+$")]
 Port = Annotated[Whole, Field(ge=1, le=65535)]
@@ -122,7 +89,9 @@ class Settings(FileRecord):
         A_DURATION,
         "How long a configured server may take to answer.",
     )
-    ui_url: Annotated[str, Field(pattern=URL)] | None = setting(None, "a URL", "Where the Temporal UI is, for links.")
+    ui_url: Annotated[str, AfterValidator(check_url)] | None = setting(
+        None, "a URL without a user or a query", "Where the Temporal UI is, for links."
+    )
 
     port: Port | None = setting(
         None,
@@ -154,16 +123,16 @@ class Settings(FileRecord):
         "Models for other purposes than answering. Unset: the run's own.",
         "none",
     )
-    providers: Annotated[dict[str, Endpoint], BeforeValidator(read_table)] = setting(
-        dict, "a table of providers", "Further providers, one table each.", "none"
+    providers: Annotated[dict[str, Endpoint], BeforeValidator(read_providers)] = setting(
+        dict, "a table of providers", "Further providers, and changes to known ones (see below).", "none"
     )
-    capabilities: Annotated[dict[str, str], BeforeValidator(read_table), AfterValidator(check_words)] = setting(
+    capabilities: Annotated[dict[str, Words], BeforeValidator(read_table)] = setting(
         dict, "a table of model to words", "What models have and lack, before our own table (see models.md).", "none"
     )
     prices: Annotated[dict[str, Price], BeforeValidator(read_table)] = setting(
         dict, "a table of model to prices", "Prices per million tokens, before the price list (see models.md).", "none"
     )
-    mcp_keys: Annotated[dict[str, str], BeforeValidator(read_table)] = setting(
+    mcp_keys: Annotated[dict[str, VariableName], BeforeValidator(read_keys)] = setting(
         dict, "a table of address to variable", "Variables with the keys of MCP servers that providers call.", "none"
     )
     provider_connect_timeout: Duration = setting(
@@ -196,7 +165,7 @@ class Settings(FileRecord):
     notify_command: Annotated[tuple[str, ...], BeforeValidator(read_command)] = setting(
         (), "a command with its arguments", "Command that is told when people are asked; it reads JSON. No shell."
     )
-    notify_webhook: Annotated[SecretStr, AfterValidator(check_url)] | None = setting(
+    notify_webhook: Annotated[SecretStr, AfterValidator(check_secret_url)] | None = setting(
         None, "a URL", "URL that is told when people are asked; it gets JSON by POST."
     )
     notify_secret: SecretStr | None = setting(None, "a secret", "Secret that signs what the webhook gets.")

@@ -12,7 +12,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, get_origin
 
 import platformdirs
 from dotenv.parser import parse_stream
@@ -21,13 +21,17 @@ from pydantic_core import ErrorDetails
 
 from perdure.agents.policies import MisfitError
 from perdure.contracts.errors import InvalidSettingsError
+from perdure.contracts.record import FileRecord
 from perdure.providers.catalogue import Endpoint
+from perdure.providers.own_prices import Price
 from perdure.worker.settings import APPLICATION, Settings
 
 PREFIX = "PERDURE_"
 FILE = "perdure.toml"
 OTHERS = frozenset({"debug"})
 """Variables with our prefix that are no settings (``PERDURE_DEBUG``: the command line shows tracebacks)."""
+RECORDS: Mapping[str, type[FileRecord]] = {"providers": Endpoint, "prices": Price}
+"""What the tables of a setting's table are."""
 SHOWN = 60
 """Characters of a wrong value that an error repeats."""
 
@@ -152,9 +156,9 @@ def checked(sources: list[Source]) -> Settings:
         return Settings(**merged)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        path = tuple(str(part) for part in first["loc"])
-        if isinstance(misfit := first.get("ctx", {}).get("error"), MisfitError):
-            path += tuple(str(part) for part in misfit.path)
+        path = tuple(str(part) for part in first["loc"] if part != "[key]")
+        if isinstance(wrong := first.get("ctx", {}).get("error"), MisfitError):
+            path += tuple(str(part) for part in wrong.path)
         raise InvalidSettingsError(sentence(origins[path[0]].label(path), path, first)) from None
 
 
@@ -163,16 +167,33 @@ def sentence(label: str, path: tuple[str, ...], error: ErrorDetails) -> str:
     name = path[0]
     info = Settings.model_fields[name]
     extra = info.json_schema_extra if isinstance(info.json_schema_extra, dict) else {}
-    if name == "providers":
-        fields = ", ".join(Endpoint.model_fields)
-        return f"{label}: {error['msg'].removeprefix('Value error, ')}. A provider is a table of {fields}."
+    said = error["msg"].removeprefix("Value error, ")
     if name == "policy":
-        said = error["msg"].removeprefix("Value error, ")
         return f"{label} {said}." if len(path) > 1 else f"{label}: {said}. It is {extra.get('expects', '')}."
+    if get_origin(info.annotation) is dict:
+        wrong = misfit(path, error["type"], said)
+        return f"{label}: {wrong}." if len(path) > 1 else f"{label}: {wrong}. It is {extra.get('expects', '')}."
     value = error["input"]
     shown = repr(str(value) if isinstance(value, Path) else value)[:SHOWN]
-    stated = "has a value that cannot be used" if "Secret" in str(info.annotation) else f"is {shown}"
+    # An address may hold a credential.
+    secret = "Secret" in str(info.annotation) or "://" in str(value)
+    stated = "has a value that cannot be used" if secret else f"is {shown}"
     return f"{label} {stated}: expected {extra.get('expects', '')}."
+
+
+def misfit(path: tuple[str, ...], kind: str, said: str) -> str:
+    """What is wrong within a table. A value is never repeated: it may be a key that stands in the wrong place."""
+    fields = RECORDS[path[0]].model_fields if path[0] in RECORDS else {}
+    match kind:
+        case "extra_forbidden":
+            near = difflib.get_close_matches(path[-1], fields, n=1)
+            return f"there is no such field; {f'did you mean {near[0]}? ' if near else ''}known: {', '.join(fields)}"
+        case "missing":
+            return "it must be given"
+        case "string_pattern_mismatch":
+            return "it should be written provider:model, as in openai:gpt-5"
+        case _:
+            return f"it {said.removeprefix('Input ')}" if said.startswith("Input ") else said
 
 
 def suggestion(name: str, prefix: str = "") -> str:

@@ -63,11 +63,19 @@ def test_arguments_that_are_no_json_are_told_apart(alone: Home, play: Play) -> N
     assert 'tool      called with arguments that are no JSON: list_dir {"path"' in told.stdout
 
 
+def test_a_call_of_another_tool_is_told_apart(alone: Home, play: Play) -> None:
+    told = alone.run("models", "check", play(asks("read_file", path=".")))
+
+    assert told.returncode == 1
+    assert 'tool      called another than list_dir: read_file {"path": "."}' in told.stdout
+
+
 def test_a_provider_that_fails_is_one_line(alone: Home, play: Play) -> None:
     told = alone.run("models", "check", play(fails("authentication", detail="the key is not valid")))
 
     assert told.returncode == 1
     assert "the key is not valid" in told.stderr
+    assert told.stderr.endswith(". `perdure models` shows the addresses and keys of providers.\n")
     assert "Traceback" not in told.stderr
 
 

@@ -3,6 +3,8 @@ from __future__ import annotations
 import json
 import re
 
+import pytest
+
 from perdure.cli.models import standing
 from perdure.providers.catalogue import CATALOGUE
 from tests.cli.programs import Home
@@ -59,3 +61,31 @@ def test_what_is_known_of_the_default_model_is_said(alone: Home) -> None:
     openai = next(row for row in rows if row["provider"] == "openai")
     assert "tools" in openai["has"]
     assert "video_output" in openai["lacks"]
+
+
+def test_a_vendor_at_another_address_keeps_its_protocol_and_says_that_its_key_is_not_sent(alone: Home) -> None:
+    moved = {"anthropic": {"base_url": "http://127.0.0.1:9/v1"}}
+    told = alone.run("models", "--json", ANTHROPIC_API_KEY=SECRET, PERDURE_PROVIDERS=json.dumps(moved))
+
+    row = next(json.loads(line) for line in told.stdout.splitlines() if '"anthropic"' in line)
+    assert (row["ready"], row["status"], row["protocol"]) == (False, "names no key_variable", "anthropic")
+    assert "ANTHROPIC_API_KEY is not sent to http://127.0.0.1:9/v1; name it as key_variable" in told.stderr
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "said"),
+    [
+        ("PERDURE_MODEL", "gpt-5", "setting model: A model is named provider:model"),
+        ("PERDURE_MODEL", "opnai:gpt-5", "setting model: There is no provider 'opnai'"),
+        ("PERDURE_FALLBACKS", "nope:x", "setting fallbacks: There is no provider 'nope'"),
+        ("PERDURE_MODELS", '{"subagent": "openai:x"}', "setting models: The provider 'openai' needs a key"),
+    ],
+)
+def test_a_model_of_the_settings_that_cannot_be_used_is_a_warning(
+    alone: Home, setting: str, value: str, said: str
+) -> None:
+    told = alone.run("models", **{setting: value})
+
+    assert told.returncode == 0, told
+    assert f"warning: {said}" in told.stderr
+    assert "warning" not in alone.run("models").stderr

@@ -26,7 +26,7 @@ from perdure.contracts.errors import (
         (AgentFileError("clerk.md:2:1: wrong"), "perdure agents"),
         (UnknownModelError("no such model"), "perdure models"),
         (KeyMissingError("openai", "OPENAI_API_KEY"), "perdure models"),
-        (RateLimitedError("openai", "slow down"), "perdure models check"),
+        (RateLimitedError("openai", "slow down"), "perdure models"),
         (UnknownToolError("no such tool"), "--tools"),
         (InvalidInputError("The message is empty."), ""),
     ],

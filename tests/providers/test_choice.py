@@ -70,3 +70,10 @@ async def test_else_the_demo_is_always_there() -> None:
     choice = await choose_model(None, {}, at())
     assert choice.model == "demo:demo"
     assert "no key" in choice.why
+
+
+async def test_a_key_that_is_set_and_not_sent_is_told_beside_the_demo() -> None:
+    settings = at(anthropic="http://127.0.0.1:9/v1")
+    choice = await choose_model(None, {"ANTHROPIC_API_KEY": "sk"}, settings)
+    assert choice.model == "demo:demo"
+    assert choice.why.startswith("ANTHROPIC_API_KEY is not sent to the address that the settings say")

@@ -18,7 +18,7 @@ from perdure.contracts.errors import (
     ProviderNetworkError,
     ProviderTimeoutError,
 )
-from perdure.providers.http import FOREIGN, MAX_ERROR_BODY, MAX_REPLY, Http, served_models, typed_errors
+from perdure.providers.http import FOREIGN, MAX_ERROR_BODY, MAX_REPLY, Http, Served, served_models, typed_errors
 from tests.providers.serving import KEY, streamed
 from tests.providers.sockets import serve
 
@@ -50,6 +50,8 @@ def made(kind: type[Exception]) -> Exception:
     if issubclass(kind, httpx.HTTPStatusError):
         request = httpx.Request("POST", "https://models.example")
         return kind(f"Bearer {KEY}", request=request, response=httpx.Response(500, request=request))
+    if kind is ExceptionGroup:
+        return ExceptionGroup(f"Bearer {KEY}", [OverflowError(f"Bearer {KEY}")])
     if kind in (httpx.StreamConsumed, httpx.StreamClosed, httpx.ResponseNotRead, httpx.RequestNotRead):
         return kind()
     return kind(f"Bearer {KEY}") if not issubclass(kind, httpx.ConnectError) else kind("refused")
@@ -203,12 +205,35 @@ async def test_nothing_that_is_logged_holds_key_or_body(caplog: pytest.LogCaptur
 async def test_the_models_of_a_local_server_are_listed() -> None:
     def handle(request: httpx.Request) -> httpx.Response:
         assert request.url.path == "/v1/models"
-        return httpx.Response(200, json={"object": "list", "data": [{"id": "llama3.2"}, {"id": ""}, "x"]})
+        return httpx.Response(
+            200, json={"object": "list", "data": [{"id": "llama3.2"}, {"id": ""}, "x", {"id": "\x1b[31mred"}]}
+        )
 
-    assert await served_models("http://localhost:1/v1", httpx.MockTransport(handle)) == ("llama3.2",)
+    assert await served_models("http://localhost:1/v1", httpx.MockTransport(handle)) == Served(("llama3.2",))
 
 
-@pytest.mark.parametrize("reply", [b"<html>", b"[1]", b'{"data": 3}', b"\xff"])
-async def test_another_program_on_a_models_port_is_no_model_server(reply: bytes) -> None:
-    transport = httpx.MockTransport(lambda _: httpx.Response(200, content=reply))
-    assert await served_models("http://localhost:1/v1", transport) == ()
+@pytest.mark.parametrize(
+    ("status", "body", "instead"),
+    [
+        (200, b"<html>", "answers, but not with a list of models"),
+        (200, b"[1]", "answers, but not with a list of models"),
+        (200, b"null", "answers, but not with a list of models"),
+        (200, b'{"data": 3}', "answers, but not with a list of models"),
+        (200, b"\xff", "answers, but not with a list of models"),
+        (200, b'{"data": null}', "answers, and has no model"),
+        (200, b'{"data": []}', "answers, and has no model"),
+        (500, b'{"data": [{"id": "x"}]}', "answers with status 500"),
+    ],
+)
+async def test_a_server_without_models_is_told_by_what_it_answers(status: int, body: bytes, instead: str) -> None:
+    transport = httpx.MockTransport(lambda _: httpx.Response(status, content=body))
+    assert await served_models("http://localhost:1/v1", transport) == Served(instead=instead)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+async def test_a_port_that_cannot_be_is_a_typed_error(host: str) -> None:
+    http = Http("openai", f"http://{host}:99999/v1", {})
+    with pytest.raises(ProviderError):
+        await body_of(http)
+    await http.close()
+    assert await served_models(f"http://{host}:99999/v1") == Served(instead="does not answer")

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from perdure.contracts.errors import KeyMissingError, UnknownModelError
+from perdure.contracts.errors import KeyMissingError, UnknownModelError, UnsupportedCapabilityError
+from perdure.contracts.tools import HostedTool
 from perdure.providers.anthropic import AnthropicProvider
 from perdure.providers.catalogue import CATALOGUE, Endpoint, ProviderSettings
 from perdure.providers.demo import DemoProvider
@@ -85,3 +86,14 @@ def test_a_script_is_opened_by_its_path_and_kept(tmp_path: Path) -> None:
 def test_a_missing_script_is_an_unknown_model(tmp_path: Path) -> None:
     with pytest.raises(UnknownModelError, match=r"missing\.json"):
         ProviderRegistry(ProviderSettings(), {}).open(f"scripted:{tmp_path}/missing.json")
+
+
+def test_whether_a_model_has_tools_of_its_provider_is_known_without_a_key() -> None:
+    registry = ProviderRegistry(ProviderSettings(), {})
+    search = (HostedTool(tool="web_search"),)
+    registry.check_hosted("anthropic:claude-sonnet-4-5", search)
+    registry.check_hosted("demo:demo", search)
+    with pytest.raises(UnsupportedCapabilityError, match="web_search"):
+        registry.check_hosted("deepseek:deepseek-chat", search)
+    with pytest.raises(UnknownModelError, match="nobody"):
+        registry.check_hosted("nobody:x", search)

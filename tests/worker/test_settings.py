@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,9 @@ from pydantic import ByteSize, SecretStr, ValidationError
 from perdure.contracts.activities import Patience
 from perdure.contracts.agent import Limits
 from perdure.contracts.durations import UNITS
-from perdure.providers.catalogue import ProviderSettings
+from perdure.contracts.record import FileRecord
+from perdure.providers.catalogue import Endpoint, ProviderSettings, values_of
+from perdure.providers.dialects import DIALECTS, Dialect
 from perdure.worker.settings import Settings
 from perdure.worker.sources import load_settings
 
@@ -54,6 +57,29 @@ def row(name: str) -> str:
 def test_the_manual_shows_every_setting_with_its_default() -> None:
     rows = [line for line in MANUAL.read_text(encoding="utf-8").splitlines() if line.startswith("| `PERDURE_")]
     assert rows == [row(name) for name in Settings.model_fields]
+
+
+@pytest.mark.parametrize(("record", "title"), [(Endpoint, "Field"), (Dialect, "Flag")])
+def test_the_manual_shows_every_field_of_a_provider_with_values_and_default(
+    record: type[FileRecord], title: str
+) -> None:
+    table = MANUAL.read_text(encoding="utf-8").partition(f"| {title} | Values | Default | Meaning |\n")[2]
+    rows = [line.split(" | ")[:3] for line in table.partition("\n\n")[0].splitlines()[1:]]
+    fields = record.model_fields.items()
+    assert rows == [
+        [f"| `{name}`", values_of(info.annotation), "none" if info.is_required() else absent(info.default)]
+        for name, info in fields
+    ]
+
+
+def absent(value: object) -> str:
+    """The default of a provider's field as the manual shows it."""
+    return "empty" if value == "" else "none" if value == {} else written(value)
+
+
+def test_the_manual_names_every_dialect() -> None:
+    row = next(line for line in MANUAL.read_text(encoding="utf-8").splitlines() if line.startswith("| `dialect`"))
+    assert set(re.findall(r"[a-z]+", row.partition("differ:")[2])) - {"or"} == set(DIALECTS)
 
 
 def test_the_example_of_the_manual_is_valid(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from perdure.contracts.agent import ArgumentRule, ToolPolicy
 from perdure.contracts.errors import InvalidSettingsError
+from perdure.providers.catalogue import CATALOGUE
 from perdure.worker.settings import Settings
 from perdure.worker.sources import Loaded, line_of, load_settings
 
@@ -124,6 +125,60 @@ def test_an_unknown_key_of_a_provider_is_an_error_with_its_line(around: Surround
     assert said.startswith(f"providers.x.key in {around.folder}/perdure.toml, line 3: ")
     assert "key_variable" in said
     assert "canary" not in said
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "said"),
+    [
+        ('[prices."corp:m"]\ninput = 0.15\noutput = 0', 2, "prices.corp:m.input in {}: a price is an integer (nano"),
+        (
+            '[prices."corp:m"]\ninptu = "canary"\ninput = 0\noutput = 0',
+            2,
+            "prices.corp:m.inptu in {}: there is no such field; did you mean input? known: input, output, cached",
+        ),
+        ('[prices."corp:m"]\ninput = 0', 1, "prices.corp:m.output in {}: it must be given."),
+        (
+            '[capabilities]\n"corp:m" = "tools -imags"',
+            2,
+            "capabilities.corp:m in {}: there is no capability 'imags'; known: tools, images, ",
+        ),
+        (
+            "[providers.corp]\nbase_url = 'http://x'\nflags = {thinking = 'canary'}",
+            1,
+            "providers.corp in {}: flags.thinking: expected adaptive or a whole number.",
+        ),
+        ("[providers.corp]\nbase_url = 'http://x:99999'", 2, "providers.corp.base_url in {}: base_url must have a "),
+        (
+            "[providers.openai]\nkey_variable = 'sk-canary'",
+            2,
+            "providers.openai.key_variable in {}: that is no name of an environment variable, such as CORP_KEY;",
+        ),
+        (
+            "[mcp_keys]\n'https://wiki.example/mcp' = 'sk-canary'",
+            2,
+            "mcp_keys.https://wiki.example/mcp in {}: that is no name of an environment variable",
+        ),
+        ("[mcp_keys]\n'https://u:canary@wiki.example' = 'K'", 1, "mcp_keys in {}: it must hold neither a user nor"),
+        ("ui_url = 'https://u:canary@ui.example'", 1, "ui_url in {} has a value that cannot be used: expected a URL"),
+        ("[models]\nsubagent = 'canary'", 2, "models.subagent in {}: it should be written provider:model, as in"),
+        ("prices = 'canary'", 1, "prices in {}: this is no JSON (Expecting value: line 1 column 1 (char 0)). It is a"),
+        ("prices = 3", 1, "prices in {}: it should be a valid dictionary. It is a table of model to prices."),
+    ],
+)
+def test_what_is_wrong_within_a_table_is_told_with_its_place_and_without_the_value(
+    around: Surroundings, text: str, line: int, said: str
+) -> None:
+    file = around.folder / "perdure.toml"
+    file.write_text(text)
+    told = around.error()
+    assert told.startswith(said.format(f"{file}, line {line}")), told
+    assert "canary" not in told
+
+
+def test_a_table_changes_single_fields_of_a_known_provider(around: Surroundings) -> None:
+    (around.folder / "perdure.toml").write_text('[providers.openai]\nkey_variable = "MINE"\n')
+    expected = CATALOGUE["openai"].model_copy(update={"key_variable": "MINE"})
+    assert around.load().settings.provider_settings.endpoint("openai") == expected
 
 
 def test_an_unknown_variable_is_a_warning_that_says_what_was_meant(around: Surroundings) -> None:
