@@ -18,6 +18,7 @@ from perdure.contracts.agent import AgentSpec
 from perdure.contracts.errors import CallerError
 from perdure.contracts.record import Record
 from perdure.contracts.tools import ToolSpec
+from perdure.providers.registry import ProviderRegistry
 
 INHERITED = "(the run's own)"
 
@@ -37,11 +38,13 @@ class Found(Record):
 async def list_agents(tools: Sequence[str], *, as_json: bool) -> int:
     """Show the agents and what is wrong with their files; 1 when one cannot be used."""
     screen = Screen()
-    settings = read_settings(screen).settings
+    loaded = read_settings(screen)
+    settings = loaded.settings
+    providers = ProviderRegistry(settings.provider_settings, loaded.environ)
     served = load_tools((*settings.tools, *tools), builtin=builtin_tools()).specs
     shelf = AgentShelf(settings.agents)
     problems = shelf.problems
-    agents = [found(agent, served, problems) for agent in shelf.files()]
+    agents = [found(agent, served, providers, problems) for agent in shelf.files()]
     unusable = [problem for problem in problems if problem.severity == "error"]
     if as_json:
         for agent in agents:
@@ -57,11 +60,13 @@ async def list_agents(tools: Sequence[str], *, as_json: bool) -> int:
     return 1 if unusable or any(unserved(agent.problems) for agent in agents) else 0
 
 
-def found(agent: AgentFile, served: tuple[ToolSpec, ...], problems: Sequence[Problem]) -> Found:
-    """The agent with what is wrong with its file, or with the tools that it names."""
+def found(
+    agent: AgentFile, served: tuple[ToolSpec, ...], providers: ProviderRegistry, problems: Sequence[Problem]
+) -> Found:
+    """The agent with what is wrong with its file, or with the tools and the model that it names."""
     built_in = agent.file.parent == Path()
     warnings = [str(problem) for problem in problems if problem.file == agent.file]
-    wrong = misfit(agent.spec, served)
+    wrong = misfit(agent.spec, served, providers)
     return Found(
         name=agent.spec.name,
         description=agent.spec.description,
@@ -76,10 +81,12 @@ def found(agent: AgentFile, served: tuple[ToolSpec, ...], problems: Sequence[Pro
     )
 
 
-def misfit(spec: AgentSpec, served: tuple[ToolSpec, ...]) -> str:
-    """Why a run of the agent could not start with these tools; empty when it could."""
+def misfit(spec: AgentSpec, served: tuple[ToolSpec, ...], providers: ProviderRegistry) -> str:
+    """Why a run of the agent could not start with these tools and providers; empty when it could."""
     try:
         freeze(spec, served, spec.model or "")
+        if spec.model:
+            providers.check_hosted(spec.model, spec.hosted)
     except CallerError as error:
         return str(error)
     return ""

@@ -10,6 +10,7 @@ from pydantic import JsonValue
 
 from perdure.agents.files import read_agent
 from perdure.agents.freeze import freeze
+from perdure.agents.models import layered
 from perdure.cli.attend import Conduct
 from perdure.cli.exits import say
 from perdure.cli.follow import Follower
@@ -20,12 +21,13 @@ from perdure.cli.session import Session, actor, desk, read_settings, watching
 from perdure.cli.streams import take_output
 from perdure.cli.text import plain
 from perdure.client.attachments import attachment
+from perdure.contracts.activities import AgentQuery
 from perdure.contracts.agent import AgentSpec, Humans, Limits, Mode
 from perdure.contracts.errors import InvalidInputError, RunAlreadyRunningError
 from perdure.contracts.names import DEFAULT_AGENT
 from perdure.contracts.requests import RunRequest
 from perdure.providers.choice import Choice
-from perdure.worker.parts import Parts, gather_parts
+from perdure.worker.parts import Parts, gather_parts, named_models
 from perdure.worker.settings import Settings
 
 
@@ -61,8 +63,8 @@ async def run_task(options: RunOptions) -> int:
     tools = tuple(path for path in options.tools if path not in settings.tools)
     parts = await gather_parts(settings.model_copy(update={"tools": (*settings.tools, *tools)}), loaded.environ)
     agent, choice = chosen_agent(options, parts)
-    parts.providers.open(choice.model)
     spec = parts.shelf.get(agent) if isinstance(agent, str) else agent
+    check_models(options, settings, parts, spec, choice)
     freeze(spec, parts.toolbox.specs, choice.model, limits=settings.limits, workspace=str(settings.workspace))
     first = f"model {plain(choice.model)} ({plain(choice.why)})"
     if options.as_json:
@@ -88,6 +90,17 @@ def chosen_agent(options: RunOptions, parts: Parts) -> tuple[str | AgentSpec, Ch
     if spec.model:
         return agent, Choice(spec.model, f"named by the agent {spec.name}")
     return agent, parts.choice
+
+
+def check_models(options: RunOptions, settings: Settings, parts: Parts, spec: AgentSpec, choice: Choice) -> None:
+    """Check the models of the run, fallbacks included: a run that is started takes its id, even when it fails at once.
+
+    Raises UnknownModelError, KeyMissingError, UnsupportedCapabilityError.
+    """
+    query = AgentQuery(run_id="", agent=spec, model=choice.model, fallbacks=options.fallbacks or None)
+    for model in layered(named_models(settings, parts.choice), spec, query).all:
+        parts.providers.open(model)
+    parts.providers.check_hosted(choice.model, spec.hosted)
 
 
 def request(options: RunOptions, settings: Settings, agent: str | AgentSpec, choice: Choice) -> RunRequest:

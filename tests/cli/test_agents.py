@@ -67,6 +67,17 @@ def test_an_agent_that_names_a_tool_that_is_not_served_cannot_be_used_without_it
     assert given.returncode == 0, given
 
 
+def test_an_agent_whose_model_lacks_a_tool_of_its_provider_cannot_be_used(home: Home) -> None:
+    write(home, "seeker.md", "---\nmodel: deepseek:deepseek-chat\nhosted: [{tool: web_search}]\n---\nSeek.\n")
+    write(home, "finder.md", "---\nmodel: anthropic:claude-sonnet-4-5\nhosted: [{tool: web_search}]\n---\nFind.\n")
+
+    told = home.run("agents")
+
+    assert told.returncode == 1
+    assert "The model deepseek:deepseek-chat lacks web_search by its provider." in told.stdout
+    assert told.stdout.count("error: ") == 1
+
+
 def test_a_run_with_an_agent_that_is_not_there_names_the_command_that_lists_them(home: Home) -> None:
     told = home.run("run", "task", "--agent", "nobody", "--model", "demo:demo")
 

@@ -180,6 +180,9 @@ def test_an_agent_can_stand_in_a_file(home: Home, tmp_path: Path) -> None:
         (["task", "--model", "unheard:of"], {}, 2, ["unheard"]),
         (["task", "--model", "gpt"], {}, 2, ["provider:model"]),
         (["task", "--model", "openai:gpt-5-mini"], {}, 3, ["OPENAI_API_KEY"]),
+        (["task", "--model", "demo:demo", "--fallback", "nope:x"], {}, 2, ["'nope'"]),
+        (["task", "--model", "demo:demo", "--fallback", "nope"], {}, 2, ["provider:model"]),
+        (["task", "--model", "demo:demo", "--fallback", "openai:x"], {}, 3, ["OPENAI_API_KEY"]),
         (["task", "--workspace", "/no/such/folder"], {}, 2, ["/no/such/folder"]),
         (["task"], {"PERDURE_STEP_LIMIT": "many"}, 2, ["PERDURE_STEP_LIMIT", "'many'"]),
         (["task"], {"PERDURE_ADDRESS": "nonsense"}, 2, ["PERDURE_ADDRESS"]),
@@ -196,6 +199,20 @@ def test_an_agent_whose_tools_are_not_served_is_refused(home: Home) -> None:
     (home.path / "agents" / "smith.md").write_text("---\ntools: [hammer]\n---\nYou forge.\n")
 
     failed(home.run("run", "task", "--agent", "smith", "--model", "demo:demo"), 2, "hammer")
+
+
+def test_an_agent_whose_models_cannot_be_used_is_refused(home: Home) -> None:
+    (home.path / "agents").mkdir()
+    for name, head in (
+        ("smith", "model: demo:demo\nfallbacks: [nope:x]"),
+        ("poet", "model: demo:demo\nmodels: {subagent: nope:x}"),
+        ("seeker", "model: deepseek:deepseek-chat\nhosted: [{tool: web_search}]"),
+    ):
+        (home.path / "agents" / f"{name}.md").write_text(f"---\n{head}\n---\nYou work.\n")
+
+    failed(home.run("run", "task", "--agent", "smith"), 2, "'nope'")
+    failed(home.run("run", "task", "--agent", "poet"), 2, "'nope'")
+    failed(home.run("run", "task", "--agent", "seeker", DEEPSEEK_API_KEY="x"), 2, "lacks web_search")
 
 
 def test_a_server_that_does_not_answer_is_exit_code_3(home: Home) -> None:
