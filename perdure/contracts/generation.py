@@ -22,7 +22,7 @@ class ObjectQuery(Record):
     prompt: str = ""
     parts: tuple[UserPart, ...] = ()
     system: str = ""
-    max_output_tokens: int | None = None
+    max_output_tokens: int | None = Field(default=None, ge=1)
     temperature: FiniteFloat | None = None
 
 
@@ -41,7 +41,7 @@ class EmbeddingQuery(Record):
 
     model: str
     texts: tuple[str, ...]
-    dimensions: int | None = None
+    dimensions: int | None = Field(default=None, ge=1)
     purpose: Literal["query", "document"] | None = None
 
 
@@ -117,7 +117,7 @@ class VideoQuery(Record):
     model: str
     prompt: str
     images: tuple[ImagePart, ...] = ()
-    seconds: int | None = None
+    seconds: int | None = Field(default=None, ge=1)
     size: str = ""
 
 
