@@ -49,11 +49,10 @@ async def _outcome(tool: Tool, arguments: Mapping[str, JsonValue], context: Call
         # The result is made in the thread too: an iterator among it is only then run.
         made = await in_thread(lambda: _called(tool, keywords), name=f"{name} {context.call_id}")
         return made if isinstance(made, ToolOutput) else output_of(name, await made)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - a tool may raise anything, and the run goes on
-        return _failed(name, error)
-    except asyncio.CancelledError as error:
+    except BaseException as error:
+        # A tool may raise anything, KeyboardInterrupt too, and the run goes on. Only a cancellation of ours is none of it.
         task = asyncio.current_task()
-        if task is not None and task.cancelling():
+        if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
             raise
         return _failed(name, error)
 
@@ -62,7 +61,7 @@ def _called(tool: Tool, keywords: Mapping[str, object]) -> ToolOutput | Awaitabl
     try:
         value: object = tool.function(**keywords)
         return value if inspect.isawaitable(value) else output_of(tool.spec.name, value)
-    except BaseException as error:  # noqa: BLE001 - StopIteration and SystemExit must not reach the event loop
+    except BaseException as error:  # noqa: BLE001 - StopIteration and KeyboardInterrupt must not reach the event loop
         return _failed(tool.spec.name, error)
 
 

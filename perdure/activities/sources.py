@@ -66,7 +66,9 @@ def _load_file(file: Path, named: str) -> ModuleType:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - the file is somebody's: it may raise anything
+    except KeyboardInterrupt:
+        raise  # Nobody can tell the file's own from a person's.
+    except BaseException as error:  # noqa: BLE001 - the file is somebody's: it may raise anything
         del sys.modules[name]
         raise UnknownToolError(_failed(named, error, str(where))) from None
     return module
@@ -82,7 +84,9 @@ def _load_module(name: str, named: str) -> ModuleType:
                 f"{named}: there is no module {error.name!r}, neither installed nor in {Path.cwd()}."
             ) from None
         raise UnknownToolError(_failed(named, error)) from None
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - the module is somebody's: it may raise anything
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - the module is somebody's: it may raise anything
         raise UnknownToolError(_failed(named, error)) from None
 
 

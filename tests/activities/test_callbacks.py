@@ -11,6 +11,14 @@ from perdure.activities.callbacks import MAX_HANGING, Callbacks
 
 SHORT = timedelta(milliseconds=20)
 LONG = timedelta(seconds=30)
+ERRORS = (
+    RuntimeError("sk-canary"),
+    SystemExit(3),
+    KeyboardInterrupt(),
+    asyncio.CancelledError(),
+    TimeoutError(),
+    StopIteration(),
+)
 
 
 class Hanging:
@@ -30,7 +38,7 @@ async def test_what_a_function_returns_comes_back_from_a_thread_that_is_named_af
     assert await Callbacks(LONG).call("hook h", lambda: threading.current_thread().name) == ("hook h", "")
 
 
-@pytest.mark.parametrize("error", [RuntimeError("sk-canary"), SystemExit(3), TimeoutError(), StopIteration()])
+@pytest.mark.parametrize("error", ERRORS)
 async def test_a_function_that_raises_is_told_by_kind_and_place_alone(error: BaseException) -> None:
     def fail() -> None:
         raise error

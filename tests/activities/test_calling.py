@@ -53,6 +53,8 @@ def raising(error: BaseException) -> tuple[Callable[[], None], Callable[[], Any]
         (TimeoutError(), "failed: TimeoutError"),
         (StopIteration("end"), "StopIteration"),
         (SystemExit(1), "failed: SystemExit: 1"),
+        (KeyboardInterrupt(), "failed: KeyboardInterrupt"),
+        (GeneratorExit(), "failed: GeneratorExit"),
         (asyncio.CancelledError(), "something that it waited for was cancelled"),
         (ExceptionGroup("two", [ValueError(), KeyError()]), "failed: ExceptionGroup: two (2 sub-exceptions)"),
     ],

@@ -80,6 +80,7 @@ def test_a_module_that_is_not_there_is_named(module: str, missing: str) -> None:
         ("import json\n\nimport no_such_module_x\n", 3, "ModuleNotFoundError: No module named 'no_such_module_x'"),
         ("x = 1\n\ndef broken(:\n    pass\n", 3, "SyntaxError: "),
         ("import sys\nsys.exit(3)\n", 2, "SystemExit: 3"),
+        ("class Stop(BaseException): ...\nraise Stop(3)\n", 2, "Stop: 3"),
         ("import json\njson.loads('{')\n", 2, "JSONDecodeError: "),
     ],
 )
