@@ -80,6 +80,10 @@ def test_the_documents_import_public_names_and_what_tests_use() -> None:
         assert module != "perdure" or set(names.split(", ")) <= set(perdure.__all__), f"{page} imports {names}"
 
 
+def test_the_public_names_are_listed_before_they_are_loaded() -> None:
+    assert set(perdure.__all__) <= set(dir(perdure))
+
+
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="nonsense"):
         perdure.nonsense  # noqa: B018 - the access is what is tested
