@@ -10,12 +10,14 @@ import asyncio
 import signal
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import assert_never
 
 from perdure.cli.attend import Attendant, Conduct
 from perdure.cli.exits import Code
 from perdure.cli.hints import how_to_converse, how_to_decide, how_to_go_on
 from perdure.cli.lines import Span, Style
+from perdure.cli.lull import Lull
 from perdure.cli.mail import Arrived, Failed, Lifted, Mail, NoMore, Said, Signalled, Typed
 from perdure.cli.render import Renderer
 from perdure.cli.screen import Screen
@@ -49,8 +51,10 @@ class Follower:
         screen: Screen,
         conduct: Conduct,
         watch: Callable[[Callable[[str], None]], Coroutine[object, object, None]] | None = None,
+        lull: Lull | None = None,
     ) -> None:
         self._watch = watch
+        self._lull = lull or Lull()
         self._client = client
         self._run_id = run_id
         self._screen = screen
@@ -76,7 +80,7 @@ class Follower:
         try:
             with heard(lambda number: self._mailbox.put_nowait(Signalled(number)), self._how_to_go_on()):
                 while True:
-                    ending = self._take(await self._mailbox.get())
+                    ending = self._take(await self._next())
                     if ending is None and self._mailbox.empty() and not self._stopping:
                         ending = await self._attend()
                     if ending is not None:
@@ -85,6 +89,16 @@ class Follower:
             self._attendant.stop()
             for task in self._tasks:
                 task.cancel()
+
+    async def _next(self) -> Mail:
+        left = self._lull.left
+        try:
+            async with asyncio.timeout(left.total_seconds() if left else None):
+                return await self._mailbox.get()
+        except TimeoutError:
+            self._alert(self._lull.word)
+            self._lull.end()
+        return await self._mailbox.get()
 
     async def _read(self) -> None:
         async for event in self._client.events(self._run_id):
@@ -130,6 +144,7 @@ class Follower:
 
     def _event(self, event: AnyEvent) -> Ending | None:
         self._attendant.feed(event)
+        self._lull.feed(event, datetime.now(UTC))
         if self._conduct.as_json:
             self._screen.line(event.model_dump_json())
         else:
