@@ -80,6 +80,7 @@ if TYPE_CHECKING:
     from perdure.contracts.requests import (
         Answer,
         Approve,
+        Cancel,
         Close,
         Deny,
         Edit,
@@ -136,6 +137,7 @@ __all__ = [
     "CallStarted",
     "CallVerdict",
     "CallsReviewed",
+    "Cancel",
     "Client",
     "Close",
     "Cost",

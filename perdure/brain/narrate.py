@@ -89,6 +89,8 @@ def _of_outcome(advance: Advance, before: State) -> list[DurableEvent]:
             if found:
                 return [MessageReceived(message=message) for message in found]
             return [OrderReceived(order=outcome.order, refused=refused)]
+        case CancelReceived():
+            return [OrderReceived(order=outcome.order, refused=refused)]
         case Received():
             made = [GrantMade(grant=grant) for grant in after.grants[len(before.grants) :]]
             return [OrderReceived(order=outcome.order, refused=refused), *made]
@@ -96,7 +98,7 @@ def _of_outcome(advance: Advance, before: State) -> list[DurableEvent]:
             return _turn_ended(before, after)
         case ClockReached():
             return _deadline_passed(before, after)
-        case AgentRejected() | CancelReceived():
+        case AgentRejected():
             return []
     assert_never(outcome)
 

@@ -10,8 +10,7 @@ from pydantic import JsonValue
 
 from perdure.cli.screen import Screen
 from perdure.cli.session import Session, reaching, read_settings, said
-from perdure.client.feed import first_execution
-from perdure.client.projection import Projection
+from perdure.client.feed import first_execution, read_execution
 from perdure.client.rpc import rpc_errors
 from perdure.contracts.errors import OperatorError
 from perdure.contracts.events import DurableEvent
@@ -54,8 +53,7 @@ async def recorded(session: Session, run_id: str) -> tuple[State | None, list[Du
     with rpc_errors(session.client.address, run_id):
         execution: str | None = await first_execution(temporal, run_id)
         while execution is not None:
-            projection = Projection(run_id, execution, temporal.data_converter)
-            handle = temporal.get_workflow_handle(run_id, run_id=execution)
-            events += await projection.take([event async for event in handle.fetch_history_events()])
+            projection, told = await read_execution(temporal, run_id, execution)
+            events += told
             state, execution = projection.state or state, projection.successor
     return state, events

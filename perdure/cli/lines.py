@@ -35,7 +35,7 @@ from perdure.contracts.events import (
 )
 from perdure.contracts.messages import AssistantMessage, FinishReason, ResultStatus, ToolMessage, UserMessage
 from perdure.contracts.names import CALL_MODEL
-from perdure.contracts.requests import Order
+from perdure.contracts.requests import Cancel, Order
 
 Style = Literal["plain", "quiet", "strong", "good", "bad", "alert"]
 
@@ -156,7 +156,7 @@ def because(verdict: Verdict) -> str:
     return f"{reason} [{verdict.rule}]" if reason else f"[{verdict.rule}]"
 
 
-def _order(order: Order, refused: str) -> Span:
+def _order(order: Order | Cancel, refused: str) -> Span:
     by = f" by {plain(order.actor)}" if order.actor else ""
     match order.kind:
         case "send":
@@ -176,7 +176,7 @@ def _order(order: Order, refused: str) -> Span:
             said, text = f"withdrawal of message {order.message_id}", order.reason
         case "revoke":
             said, text = f"revocation of grant {order.grant_id}", order.reason
-        case "interrupt" | "close":
+        case "interrupt" | "close" | "cancel":
             said, text = order.kind, order.reason
         case _:
             assert_never(order.kind)

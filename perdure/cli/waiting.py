@@ -16,7 +16,7 @@ from perdure.contracts.events import (
     RunClosed,
     TurnEnded,
 )
-from perdure.contracts.requests import Answer, Approve, Deny, Order
+from perdure.contracts.requests import Answer, Approve, Cancel, Deny, Order
 from perdure.contracts.state import State
 
 Asked = RequestedCall | Question
@@ -82,7 +82,7 @@ class Waiting:
         self.asked.pop(call_id, None)
         self._busy.add(call_id)
 
-    def _decided(self, order: Order) -> None:
+    def _decided(self, order: Order | Cancel) -> None:
         for call_id, asked in tuple(self.asked.items()):
             match order, asked:
                 case ((Approve() | Deny()), RequestedCall()):

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any, TypeVar
 
-from pydantic import JsonValue, TypeAdapter, ValidationError
+from pydantic import JsonValue
 from temporalio.client import Client as TemporalClient
 from temporalio.client import WorkflowFailureError
 from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
@@ -16,21 +16,24 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.exceptions import CancelledError as RunCanceled
 from temporalio.service import RPCError
 
+from perdure.client.asking import check_order, startable
 from perdure.client.delivery import deliver
 from perdure.client.feed import Feed, read_history
 from perdure.client.grants import QUERY_WITHIN, Grants
 from perdure.client.listing import RunListing, list_runs
 from perdure.client.projection import Projection
+from perdure.client.reading import read_as
 from perdure.client.rpc import rpc_errors
 from perdure.contracts import names
 from perdure.contracts.approvals import OpenRequests
 from perdure.contracts.brief import brief
-from perdure.contracts.errors import InvalidInputError, RunFailedError, ServerUnavailableError
+from perdure.contracts.errors import RunFailedError, ServerUnavailableError
 from perdure.contracts.events import AnyEvent, Position
 from perdure.contracts.messages import Message, UserPart
 from perdure.contracts.requests import (
     Answer,
     Approve,
+    Cancel,
     Close,
     Deny,
     Edit,
@@ -105,9 +108,7 @@ class Client:
         Raises RunAlreadyRunningError when a run of that id is running (there are never two loops of one id), and
         InvalidInputError when the request cannot be used. An id whose run has ended may be used again.
         """
-        asked = _request(request)
-        if output is not None:
-            asked = asked.model_copy(update={"output": TypeAdapter(output).json_schema()})
+        asked = startable(request, output)
         chosen = run_id or f"run-{uuid.uuid4().hex[:12]}"
         with rpc_errors(self.address, chosen):
             await self._temporal.start_workflow(
@@ -159,8 +160,7 @@ class Client:
 
         While no worker serves the run, the order is recorded and applied when one comes; the receipt then says so.
         """
-        if order.kind in ("send", "edit") and not order.message.strip():
-            raise InvalidInputError("The message is empty. Say what the agent should know or do.")
+        check_order(order)
         with rpc_errors(self.address, run_id):
             return await deliver(self._temporal, run_id, order)
 
@@ -226,10 +226,9 @@ class Client:
 
     async def cancel(self, run_id: str, *, reason: str = "", actor: str = "") -> None:
         """End the run now: open calls are stopped and settled. Raises RunNotFoundError."""
-        # Temporal's cancel has a place for the reason alone.
-        recorded = f"{reason} (by {actor})".strip() if actor else reason
+        order = Cancel(reason=reason, actor=actor)
         with rpc_errors(self.address, run_id):
-            await self._temporal.get_workflow_handle(run_id).cancel(reason=recorded)
+            await self._temporal.get_workflow_handle(run_id).cancel(reason=str(order))
 
     async def output(self, run_id: str) -> RunOutput:
         """Wait for the run's end and return its output. Raises RunFailedError with the cause, RunNotFoundError."""
@@ -247,16 +246,9 @@ class Client:
         """Wait for the run's end and return its output as ``kind``, which it was started with as ``output``.
 
         Raises RunFailedError, also when the output never came to fit (turn end ``invalid_output``), and
-        InvalidInputError when the run was asked for something else.
+        InvalidInputError when the run was asked for something else, or was stopped before it had an output.
         """
-        output = await self.output(run_id)
-        try:
-            return TypeAdapter(kind).validate_python(output.data)
-        except ValidationError:
-            name = getattr(kind, "__name__", str(kind))
-            raise InvalidInputError(
-                f"The output of run {run_id} is no {name}. Start the run with output={name}; its text is in output()."
-            ) from None
+        return read_as(await self.output(run_id), kind)
 
     async def summary(self, run_id: str) -> RunSummary:
         """The run at a glance, asked of its worker. Raises OperatorError when no worker answers."""
@@ -286,13 +278,3 @@ class Client:
         with rpc_errors(self.address, run_id):
             answer: R = await handle.query(name, result_type=result_type, rpc_timeout=QUERY_WITHIN)
             return answer
-
-
-def _request(request: RunRequest | str) -> RunRequest:
-    try:
-        asked = RunRequest(message=request) if isinstance(request, str) else request
-    except ValidationError:
-        asked = None
-    if asked is None or not asked.message.strip():
-        raise InvalidInputError("The message is empty. Say what the agent should do.")
-    return asked

@@ -178,7 +178,13 @@ async def read_history(temporal: TemporalClient, run_id: str) -> Projection:
     Its state is that of the whole run: an execution begins with the state that its predecessor handed over.
     """
     described = await temporal.get_workflow_handle(run_id).describe()
-    handle = temporal.get_workflow_handle(run_id, run_id=described.run_id)
-    projection = Projection(run_id, described.run_id, temporal.data_converter)
-    await projection.take([event async for event in handle.fetch_history_events()])
-    return projection
+    return (await read_execution(temporal, run_id, described.run_id))[0]
+
+
+async def read_execution(
+    temporal: TemporalClient, run_id: str, execution_id: str
+) -> tuple[Projection, list[DurableEvent]]:
+    """The projection of one execution's history as it stands now, and its events. Raises RPCError."""
+    handle = temporal.get_workflow_handle(run_id, run_id=execution_id)
+    projection = Projection(run_id, execution_id, temporal.data_converter)
+    return projection, await projection.take([event async for event in handle.fetch_history_events()])

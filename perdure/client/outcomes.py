@@ -28,7 +28,7 @@ from perdure.contracts.outcomes import (
     ClockReached,
     Received,
 )
-from perdure.contracts.requests import RunRequest
+from perdure.contracts.requests import Cancel, RunRequest
 from perdure.contracts.state import State
 from perdure.workflows.failures import failure_of
 from perdure.workflows.given import Lost, agent_outcome, checked, model_outcome, result_of, unreadable, verdicts_of
@@ -75,7 +75,8 @@ class OutcomeReader:
         if kind == EventType.EVENT_TYPE_TIMER_FIRED:
             return ClockReached(at=at)
         if kind == EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CANCEL_REQUESTED:
-            return CancelReceived(at=at)
+            cause = event.workflow_execution_cancel_requested_event_attributes.cause
+            return CancelReceived(at=at, order=Cancel.parse(cause))
         if kind == EventType.EVENT_TYPE_ACTIVITY_TASK_COMPLETED:
             completed = event.activity_task_completed_event_attributes
             return await self._ended(completed.scheduled_event_id, completed.result, state, at)

@@ -12,7 +12,7 @@ from perdure.contracts.failures import Failure
 from perdure.contracts.instructions import TurnEnd
 from perdure.contracts.messages import AssistantMessage, CallPart, ToolMessage, UserMessage
 from perdure.contracts.record import Record
-from perdure.contracts.requests import Order
+from perdure.contracts.requests import Cancel, Order
 from perdure.contracts.state import RunStatus
 from perdure.contracts.usage import Cost, Usage
 
@@ -99,13 +99,13 @@ class QuestionOpened(Event):
 
 
 class OrderReceived(Event):
-    """Somebody told the run something; ``refused`` says why it had no effect, if so.
+    """Somebody told the run something, or canceled it; ``refused`` says why it had no effect, if so.
 
     A message that was taken in is told of as `MessageReceived` instead.
     """
 
     kind: Literal["order_received"] = "order_received"
-    order: Order
+    order: Order | Cancel
     refused: str = ""
 
 

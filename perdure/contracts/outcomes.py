@@ -13,7 +13,7 @@ from perdure.contracts.failures import Failure
 from perdure.contracts.instructions import TurnEnd
 from perdure.contracts.messages import AssistantMessage, ToolMessage
 from perdure.contracts.record import Record
-from perdure.contracts.requests import Order
+from perdure.contracts.requests import Cancel, Order
 from perdure.contracts.usage import Bill
 
 
@@ -83,6 +83,7 @@ class CancelReceived(Outcome):
     """Temporal's own cancel: end the run now."""
 
     kind: Literal["cancel_received"] = "cancel_received"
+    order: Cancel = Cancel()
 
 
 class ClockReached(Outcome):

@@ -163,6 +163,28 @@ class Revoke(Written):
     actor: str = ""
 
 
+class Cancel(Record):
+    """Temporal's own cancel: end the run now. It is asked of the server, not told to the run.
+
+    Temporal records one text with it, which holds both fields: ``str(cancel)``, read by `parse`.
+    """
+
+    kind: Literal["cancel"] = "cancel"
+    reason: str = ""
+    actor: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.reason} (by {self.actor})".lstrip() if self.actor else self.reason
+
+    @classmethod
+    def parse(cls, text: str) -> Cancel:
+        """Read what ``str(cancel)`` wrote; any other text is a reason."""
+        reason, named, actor = text.rpartition("(by ")
+        if not named or not actor.endswith(")"):
+            return cls(reason=text)
+        return cls(reason=reason.rstrip(), actor=actor.removesuffix(")"))
+
+
 Order = Annotated[
     Send | Edit | Withdraw | Approve | Deny | Answer | Revoke | Interrupt | Close, Field(discriminator="kind")
 ]

@@ -54,7 +54,7 @@ from perdure.contracts.outcomes import (
     ModelReply,
     Received,
 )
-from perdure.contracts.requests import RunRequest
+from perdure.contracts.requests import Cancel, RunRequest
 from perdure.contracts.state import RULES_VERSION, Call, State
 from perdure.providers.scripted import Script, ScriptedProvider
 from perdure.testing.attempts import ModelAttempts
@@ -159,8 +159,11 @@ class _Engine:
 
     def _give_orders(self) -> None:
         while self.planned and not ended(self.state) and self.planned[0].due(Moment(self.state, self._said)):
-            order = self.planned.pop(0).order
-            self._feed(CancelReceived(at=self._now) if order == "cancel" else Received(at=self._now, order=order))
+            match self.planned.pop(0).order:
+                case Cancel() as order:
+                    self._feed(CancelReceived(at=self._now, order=order))
+                case order:
+                    self._feed(Received(at=self._now, order=order))
 
     async def _take_outcomes(self) -> None:
         await asyncio.wait([work.task for work in self._work.values()], return_when=asyncio.FIRST_COMPLETED)

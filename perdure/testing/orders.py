@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
-from perdure.contracts.requests import Order
+from perdure.contracts.requests import Cancel, Order
 from perdure.contracts.state import State
-
-Cancel = Literal["cancel"]
-"""Temporal's own cancel, which is no order: it ends the run now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +26,7 @@ class Planned:
     when: str
 
     def __str__(self) -> str:
-        order = self.order if isinstance(self.order, str) else f"{type(self.order).__name__}({self.order!s})"
-        return f"{order}, when {self.when}"
+        return f"{type(self.order).__name__}({self.order!s}), when {self.when}"
 
 
 def when_waiting(order: Order | Cancel) -> Planned:

@@ -35,7 +35,7 @@ from perdure.contracts.names import (
     WITHDRAW,
 )
 from perdure.contracts.outcomes import CancelReceived, Received
-from perdure.contracts.requests import Order, Receipt
+from perdure.contracts.requests import Cancel, Order, Receipt
 from perdure.contracts.state import RunOutput, RunSummary, State, TranscriptPage
 from perdure.workflows.engine import Engine
 from perdure.workflows.orders import read_order, read_start
@@ -76,7 +76,8 @@ class AgentRun:
             try:
                 await workflow.wait_condition(lambda: _stops_here(engine))
             except asyncio.CancelledError:
-                engine.feed(CancelReceived(at=workflow.now()))
+                order = Cancel.parse(workflow.cancellation_reason() or "")
+                engine.feed(CancelReceived(at=workflow.now(), order=order))
         if ended(engine.state):
             engine.open_held()
         if engine.fatal is None:

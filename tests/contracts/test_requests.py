@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from perdure.contracts.requests import Approve, Order, RunRequest, Send
+from perdure.contracts.requests import Approve, Cancel, Order, RunRequest, Send
 
 ORDER: TypeAdapter[Order] = TypeAdapter(Order)
 
@@ -34,3 +34,22 @@ def test_an_order_is_read_by_its_kind() -> None:
 def test_an_order_that_says_too_little_is_refused(text: str) -> None:
     with pytest.raises(ValidationError):
         ORDER.validate_json(text)
+
+
+@pytest.mark.parametrize(
+    ("cancel", "text"),
+    [
+        (Cancel(), ""),
+        (Cancel(reason="too late"), "too late"),
+        (Cancel(actor="ana"), "(by ana)"),
+        (Cancel(reason="too late", actor="ana (ops)"), "too late (by ana (ops))"),
+        (Cancel(reason="a call (by phone)", actor="ana"), "a call (by phone) (by ana)"),
+    ],
+)
+def test_a_cancel_is_one_text_that_says_who_and_why(cancel: Cancel, text: str) -> None:
+    assert str(cancel) == text
+    assert Cancel.parse(text) == cancel
+
+
+def test_the_text_of_another_clients_cancel_is_its_reason() -> None:
+    assert Cancel.parse("stopped (by hand) at night") == Cancel(reason="stopped (by hand) at night")

@@ -13,6 +13,7 @@ import pytest
 from perdure import AgentSpec, PerdureError, RunRequest
 from perdure.contracts.errors import InvalidInputError, OrderRefusedError, RunAlreadyRunningError, RunNotFoundError
 from perdure.contracts.messages import AssistantMessage, ToolMessage, UserMessage
+from perdure.contracts.requests import Cancel
 from perdure.providers.gate import Gate
 from perdure.testing.script import asks, fails, held, says, script, together
 from tests.server.stage import Stage
@@ -170,8 +171,10 @@ async def test_an_interrupt_of_a_resting_run_or_of_another_turn_is_answered_so(s
 
 async def test_after_a_cancel_no_waiting_call_ever_runs(stage: Stage) -> None:
     run_id = await waiting_for_approval(stage)
-    await stage.client.cancel(run_id, reason="enough")
+    await stage.client.cancel(run_id, reason="enough", actor="ana")
     assert (await stage.client.output(run_id)).status == "canceled"
+    told = [event async for event in stage.client.events(run_id, live=False)]
+    assert Cancel(reason="enough", actor="ana") in [event.order for event in told if event.kind == "order_received"]
     with pytest.raises(OrderRefusedError):
         await stage.client.approve(run_id)
     result = (await stage.client.transcript(run_id))[-1]

@@ -11,7 +11,7 @@ from pydantic import JsonValue
 
 from perdure.activities.declaration import tool
 from perdure.contracts.agent import AgentSpec, Limits, ToolPolicy
-from perdure.contracts.requests import Answer, Approve, Close, Deny, Interrupt, RunRequest, Send
+from perdure.contracts.requests import Answer, Approve, Cancel, Close, Deny, Interrupt, RunRequest, Send
 from perdure.testing.assertions import assert_called, assert_same_transcript, assert_settled
 from perdure.testing.engine import BEGIN, run_in_process
 from perdure.testing.orders import when_asked, when_asking_model, when_calling, when_idle, when_said, when_waiting
@@ -309,10 +309,14 @@ async def test_a_running_call_is_stopped_and_settles_as_interrupted() -> None:
 
 async def test_a_cancel_ends_the_run_and_settles_its_calls() -> None:
     run = await run_in_process(
-        "Write.", script=script(asks("write", text="a")), tools=TOOLS, orders=[when_waiting("cancel")]
+        "Write.",
+        script=script(asks("write", text="a")),
+        tools=TOOLS,
+        orders=[when_waiting(Cancel(reason="late", actor="ana"))],
     )
 
     assert (run.status, run.result("t1s1c1").status) == ("canceled", "interrupted")
+    assert Cancel(reason="late", actor="ana") in [event.order for event in run.events if event.kind == "order_received"]
 
 
 async def test_a_resting_conversation_takes_messages_and_ends_when_it_is_closed() -> None:

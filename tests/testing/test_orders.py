@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from perdure.activities.declaration import tool
-from perdure.contracts.requests import Answer, Approve, Close, Deny, Interrupt, RunRequest, Send
+from perdure.contracts.requests import Answer, Approve, Cancel, Close, Deny, Interrupt, RunRequest, Send
 from perdure.testing.engine import run_in_process
 from perdure.testing.orders import (
     Planned,
@@ -73,7 +73,7 @@ async def test_an_order_that_the_run_refuses_is_told_as_an_event_and_is_no_error
     [
         (when_waiting(Approve(call_id="t1s1c1", actor="ada")), ("Approve", "ada", "when calls wait for approval")),
         (when_asked(Answer(answer="red")), ("Answer", "red", "when a question is open")),
-        (when_idle("cancel"), ("cancel", "when the run rests")),
+        (when_idle(Cancel(reason="late")), ("Cancel", "late", "when the run rests")),
         (when_calling("write", Interrupt()), ("Interrupt", "when write runs")),
         (when_asking_model(2, Close()), ("Close", "when the model is asked in step 2")),
         (when_said("upon", Interrupt()), ("Interrupt", "when the model has said 'upon'")),
