@@ -11,7 +11,7 @@ from pydantic_core import to_json
 from perdure.activities.fallbacks import Standing
 from perdure.activities.setbacks import Setback
 from perdure.contracts.activities import LiveText, ModelCall
-from perdure.contracts.errors import PerdureError, ProviderError
+from perdure.contracts.errors import BadReplyError, PerdureError, ProviderNetworkError, ProviderTimeoutError
 from perdure.contracts.messages import AssistantMessage, FinishReason
 from perdure.contracts.usage import Bill, Cost, Usage
 from perdure.providers.completion import used_up
@@ -194,9 +194,10 @@ class Attempt:
 
 
 def _may_cost(error: Exception) -> bool:
+    """Whether the provider may have worked on a request that ended so: unless it never came, or was turned away."""
     match error:
-        case ProviderError():
-            return error.may_cost
+        case ProviderTimeoutError() | ProviderNetworkError() | BadReplyError():
+            return error.sent
         case PerdureError():
             return False
         case _:

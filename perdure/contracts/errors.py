@@ -86,8 +86,7 @@ class UnknownAgentError(CallerError):
     kind: FailureKind = "unknown_agent"
 
     def __init__(self, name: str, known: tuple[str, ...]) -> None:
-        listed = ", ".join(known) or "none"
-        super().__init__(f"There is no agent named {name!r}. Known agents: {listed}.")
+        super().__init__(f"There is no agent named {name!r}. Known agents: {', '.join(known) or 'none'}.")
         self.name = name
 
 
@@ -190,14 +189,13 @@ class NotificationFailedError(OperatorError):
 class ProviderError(PerdureError):
     """What a provider did wrong, typed once, at the adapter.
 
-    ``retry_after`` is the provider's own word on when to come back. ``delivered`` says that part of an answer had come.
-    ``may_cost`` says that the provider may have worked on the request, although nobody says what that took: a request
-    that it turned away, or that never reached it, costs nothing.
+    ``retry_after`` is the provider's own word on when to come back. ``delivered`` says that part of an answer had come,
+    ``sent`` that the request may have reached it.
     """
 
     kind: FailureKind = "bad_reply"
     attribution: Attribution = "provider"
-    may_cost: bool = False
+    sent: bool = True
 
     def __init__(
         self,
@@ -238,13 +236,11 @@ class OverloadedError(ProviderError):
 class ProviderTimeoutError(ProviderError):
     kind: FailureKind = "timeout"
     retryable = True
-    may_cost = True
 
 
 class ProviderNetworkError(ProviderError):
     kind: FailureKind = "network"
     retryable = True
-    may_cost = True
 
 
 class AuthenticationError(ProviderError):
@@ -275,7 +271,6 @@ class BadReplyError(ProviderError):
     """An answer that cannot be used: cut short, malformed, or empty. Asking again may help."""
 
     retryable = True
-    may_cost = True
 
 
 class RenderError(PerdureError):

@@ -97,7 +97,7 @@ def typed_errors(provider: str) -> Iterator[None]:
         kind, sentence = next(FOREIGN[parent] for parent in type(error).__mro__ if parent in FOREIGN)
         cause = f": {error}" if isinstance(error, httpx.ConnectError) and str(error) else ""
         typed = kind(provider, sentence + cause)
-        typed.may_cost = typed.may_cost and not isinstance(error, UNSENT)
+        typed.sent = not isinstance(error, UNSENT)
         raise typed from None
 
 

@@ -144,6 +144,15 @@ def test_a_request_that_was_turned_away_counts_and_costs_nothing(error: PerdureE
     assert (attempt.live.usage, attempt.live.cost) == (attempt.usage, attempt.cost)
 
 
+def test_a_request_that_never_reached_the_provider_costs_nothing() -> None:
+    error = ProviderNetworkError("openai", "no connection")
+    error.sent = False
+    attempt = Attempt(PRICED, 1)
+    attempt.ask()
+    attempt.fail(error)
+    assert attempt.total == Bill(usage=Usage(requests=1))
+
+
 @pytest.mark.parametrize(
     "error", [ProviderTimeoutError("openai", "silent"), ProviderNetworkError("openai", "broke"), KeyError("bug")]
 )

@@ -18,7 +18,7 @@ from perdure.contracts.errors import (
     ProviderNetworkError,
     ProviderTimeoutError,
 )
-from perdure.providers.http import FOREIGN, MAX_ERROR_BODY, MAX_REPLY, Http, Served, served_models, typed_errors
+from perdure.providers.http import FOREIGN, MAX_ERROR_BODY, MAX_REPLY, UNSENT, Http, Served, served_models, typed_errors
 from tests.providers.serving import KEY, streamed
 from tests.providers.sockets import serve
 
@@ -62,6 +62,7 @@ def test_every_foreign_error_becomes_one_of_ours_and_nothing_of_it_comes_along(k
     with pytest.raises(ProviderError) as caught, typed_errors("openai"):
         raise made(kind)
     assert type(caught.value) is FOREIGN[kind][0]
+    assert caught.value.sent is not issubclass(kind, UNSENT)
     assert caught.value.__cause__ is None
     assert caught.value.__suppress_context__
     assert KEY not in str(caught.value)

@@ -61,7 +61,7 @@ async def test_the_next_model_is_asked_when_the_attempts_of_one_are_used_up_and_
         run_id = await begun(stage, first, second)
         output = await stage.client.output(run_id)
         assert output.output == "Here."
-        assert output.usage == Usage(requests=4, input_tokens=30, output_tokens=15)
+        assert output.usage == Usage(requests=4, input_tokens=30, output_tokens=15, incomplete=3)
         message = await last_message(stage, run_id)
         assert (message.model, message.attempt) == (second, 4)
         history = await stage.temporal.get_workflow_handle(run_id).fetch_history()
