@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from temporalio import activity
-
+from perdure.activities.inputs import activity_named
 from perdure.activities.model import Providers
 from perdure.activities.posture import posture
 from perdure.activities.threads import in_thread
@@ -54,7 +53,7 @@ class AgentActivities:
         self._house_policy = house_policy
         self._notifications = notifications
 
-    @activity.defn(name=RESOLVE_AGENT)
+    @activity_named(RESOLVE_AGENT)
     async def resolve_agent(self, query: AgentQuery) -> ResolvedAgent:
         """Find the agent, lay the start's wishes over it, check that it can work here, and freeze it.
 

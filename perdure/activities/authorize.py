@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Protocol
 
 import structlog
-from temporalio import activity
 
 from perdure.activities.disk import LocalDisk
+from perdure.activities.inputs import activity_named
 from perdure.activities.posture import posture
 from perdure.activities.resolvers import Resolvers
 from perdure.activities.threads import in_thread
@@ -67,7 +67,7 @@ class AuthorizeActivity:
         self._resolvers = resolvers or Resolvers()
         self._grants = grants
 
-    @activity.defn(name=AUTHORIZE)
+    @activity_named(AUTHORIZE)
     async def authorize(self, request: JudgeRequest) -> Judgement:
         """The verdicts on the calls, in order."""
         with posture():

@@ -50,7 +50,7 @@ async def _outcome(tool: Tool, arguments: Mapping[str, JsonValue], context: Call
         made = await in_thread(lambda: _called(tool, keywords), name=f"{name} {context.call_id}")
         return made if isinstance(made, ToolOutput) else output_of(name, await made)
     except BaseException as error:
-        # A tool may raise anything, KeyboardInterrupt too, and the run goes on. Only a cancellation of ours is none of it.
+        # A tool may raise anything, KeyboardInterrupt too, and the run goes on. Only our own cancellation goes through.
         task = asyncio.current_task()
         if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
             raise

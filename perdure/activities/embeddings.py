@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from temporalio import activity
-
 from perdure.activities.heartbeat import Heartbeat
+from perdure.activities.inputs import activity_named
 from perdure.activities.posture import posture
 from perdure.contracts.errors import InvalidInputError
 from perdure.contracts.generation import EmbeddingQuery, EmbeddingsMade
@@ -37,7 +36,7 @@ class EmbeddingActivities:
     def __init__(self, providers: EmbedderProviders) -> None:
         self._providers = providers
 
-    @activity.defn(name=EMBED)
+    @activity_named(EMBED)
     async def embed(self, query: EmbeddingQuery) -> EmbeddingsMade:
         """Make the vectors of the texts, in their order.
 

@@ -10,11 +10,11 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 
 import structlog
-from temporalio import activity
 from temporalio.client import Client, WorkflowQueryRejectedError
 from temporalio.common import QueryRejectCondition, WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.service import RPCError, RPCStatusCode
 
+from perdure.activities.inputs import activity_named
 from perdure.activities.posture import posture
 from perdure.contracts.approvals import Grant, GrantLevel
 from perdure.contracts.continuation import LARGEST_GRANT
@@ -41,7 +41,7 @@ class GrantBooks:
         self._task_queue = task_queue
         self._answer_within = answer_within
 
-    @activity.defn(name=REMEMBER_GRANT)
+    @activity_named(REMEMBER_GRANT)
     async def remember_grant(self, grant: Grant) -> None:
         """Write a grant of level agent or user into its book, which begins with its first grant."""
         with posture():

@@ -11,9 +11,8 @@ import mimetypes
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from temporalio import activity
-
 from perdure.activities.heartbeat import Heartbeat
+from perdure.activities.inputs import activity_named
 from perdure.activities.posture import posture
 from perdure.activities.replacing import replace_file
 from perdure.activities.threads import in_thread
@@ -67,7 +66,7 @@ class MediaActivities:
         self._providers = providers
         self._folder = workspace / FOLDER
 
-    @activity.defn(name=GENERATE_IMAGE)
+    @activity_named(GENERATE_IMAGE)
     async def generate_image(self, query: ImageQuery) -> ImagesMade:
         """Make images."""
         with posture():
@@ -77,7 +76,7 @@ class MediaActivities:
                 kept = [await self._kept(image, share) for image in made.images]
             return made.model_copy(update={"images": tuple(kept)})
 
-    @activity.defn(name=GENERATE_SPEECH)
+    @activity_named(GENERATE_SPEECH)
     async def generate_speech(self, query: SpeechQuery) -> SpeechMade:
         """Speak a text."""
         with posture():
@@ -85,14 +84,14 @@ class MediaActivities:
                 made = await self._providers.makers(query.model).speaker(query.model).speak(query)
                 return made.model_copy(update={"audio": await self._kept(made.audio, INLINE_BYTES)})
 
-    @activity.defn(name=TRANSCRIBE)
+    @activity_named(TRANSCRIBE)
     async def transcribe(self, query: TranscriptionQuery) -> TranscriptionMade:
         """Write down what is said."""
         with posture():
             async with Heartbeat():
                 return await self._providers.makers(query.model).transcriber(query.model).transcribe(query)
 
-    @activity.defn(name=GENERATE_VIDEO)
+    @activity_named(GENERATE_VIDEO)
     async def generate_video(self, query: VideoQuery) -> VideoMade:
         """Make a video."""
         with posture():

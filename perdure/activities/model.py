@@ -19,6 +19,7 @@ from temporalio.exceptions import FailureError
 
 from perdure.activities.heartbeat import Heartbeat
 from perdure.activities.hooks import STOP_PATIENCE, ModelHooks
+from perdure.activities.inputs import activity_named
 from perdure.activities.live import Attempt
 from perdure.activities.posture import posture, told
 from perdure.activities.replies import bounded_reply
@@ -54,7 +55,7 @@ class ModelActivities:
         # Models that used up the tries of a call and have not answered since: other calls need not find that out anew.
         self._down: set[str] = set()
 
-    @activity.defn(name=CALL_MODEL)
+    @activity_named(CALL_MODEL)
     async def call_model(self, call: ModelCall) -> AssistantMessage:
         """Ask the model, or the fallback whose turn it is, for the next message.
 

@@ -25,6 +25,7 @@ from temporalio import activity
 
 from perdure.activities.builtin.environment import without_secrets
 from perdure.activities.builtin.processes import run_program
+from perdure.activities.inputs import activity_named
 from perdure.activities.posture import posture
 from perdure.contracts.activities import Notification
 from perdure.contracts.errors import NotificationFailedError
@@ -138,7 +139,7 @@ class NotifyActivity:
     def __init__(self, hooks: Iterable[Hook]) -> None:
         self._hooks = tuple(hooks)
 
-    @activity.defn(name=NOTIFY)
+    @activity_named(NOTIFY)
     async def notify(self, notification: Notification) -> None:
         """Tell every hook that has not been told. Fails when one did not take it, for good when none ever will."""
         with posture():

@@ -12,9 +12,9 @@ from contextlib import aclosing
 from typing import Protocol
 
 from pydantic import JsonValue
-from temporalio import activity
 
 from perdure.activities.heartbeat import Heartbeat
+from perdure.activities.inputs import activity_named
 from perdure.activities.model import Providers
 from perdure.activities.posture import posture
 from perdure.brain.outputs import read_output, schema_fault
@@ -49,7 +49,7 @@ class ObjectActivities:
     def __init__(self, providers: ObjectProviders) -> None:
         self._providers = providers
 
-    @activity.defn(name=GENERATE_OBJECT)
+    @activity_named(GENERATE_OBJECT)
     async def generate_object(self, query: ObjectQuery) -> ObjectMade:
         """Ask a model for an object.
 

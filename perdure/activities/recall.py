@@ -14,6 +14,7 @@ from temporalio.api.common.v1 import Payload
 from temporalio.api.enums.v1 import PendingActivityState
 from temporalio.client import Client
 
+from perdure.activities.inputs import activity_named
 from perdure.activities.posture import posture
 from perdure.contracts.activities import LiveText, Recalled
 from perdure.contracts.names import RECALL
@@ -27,7 +28,7 @@ class RecallActivity:
     def __init__(self, client: Client) -> None:
         self._client = client
 
-    @activity.defn(name=RECALL)
+    @activity_named(RECALL)
     async def recall(self, message_id: str) -> Recalled:
         """What the model call for ``message_id`` of this run left in its last heartbeat, unless it runs just now."""
         with posture():

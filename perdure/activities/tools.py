@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from pydantic import JsonValue
-from temporalio import activity
 
 from perdure.activities.calling import run_tool
 from perdure.activities.functions import Tool
 from perdure.activities.heartbeat import Heartbeat
+from perdure.activities.inputs import activity_named
 from perdure.activities.redaction import KnownSecrets
 from perdure.activities.toolbox import Toolbox
 from perdure.contracts.tools import CallContext, ToolOutput
@@ -31,7 +31,7 @@ def tool_activities(toolbox: Toolbox, secrets: KnownSecrets | None = None) -> li
 
 
 def _activity(tool: Tool, secrets: KnownSecrets) -> ToolActivity:
-    @activity.defn(name=tool.spec.name)
+    @activity_named(tool.spec.name)
     async def call(arguments: dict[str, JsonValue], context: CallContext) -> ToolOutput:
         async with Heartbeat():
             return secrets.hide(await run_tool(tool, arguments, context))

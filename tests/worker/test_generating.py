@@ -8,12 +8,20 @@ from typing import Any
 
 import pytest
 from temporalio import workflow
-from temporalio.client import Client, WorkflowFailureError
+from temporalio.client import ActivityFailureError, Client, WorkflowFailureError
 from temporalio.common import RetryPolicy
 from temporalio.exceptions import ActivityError, ApplicationError
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
-from perdure.contracts.names import EMBED, GENERATE_IMAGE, GENERATE_OBJECT, GENERATE_SPEECH, GENERATE_VIDEO, TRANSCRIBE
+from perdure.contracts.names import (
+    EMBED,
+    GENERATE_IMAGE,
+    GENERATE_OBJECT,
+    GENERATE_SPEECH,
+    GENERATE_VIDEO,
+    RESERVED_ACTIVITIES,
+    TRANSCRIBE,
+)
 from perdure.testing.script import save, says, script
 from tests.servers import StartWorker, unique
 
@@ -68,3 +76,24 @@ async def test_each_is_served_under_its_own_name_to_plain_json(
             failure = caught.value.cause.cause
             assert isinstance(failure, ApplicationError)
             assert (failure.type, failure.non_retryable) == ("unsupported", True)
+
+
+async def test_whoever_calls_an_activity_with_what_it_cannot_read_is_told_at_the_first_attempt(
+    temporal_client: Client, start_worker: StartWorker, task_queue: str
+) -> None:
+    start_worker()
+    for name in (*RESERVED_ACTIVITIES, "read_file"):
+        with pytest.raises(ActivityFailureError) as caught:
+            await temporal_client.execute_activity(
+                name,
+                args=[["sk-canary"]],
+                id=unique("call"),
+                task_queue=task_queue,
+                start_to_close_timeout=timedelta(seconds=60),
+                retry_policy=RetryPolicy(maximum_attempts=2),
+            )
+        failure = caught.value.cause
+        assert isinstance(failure, ApplicationError)
+        assert (failure.type, failure.non_retryable) == ("invalid_input", True)
+        assert failure.message.startswith(f"The activity {name} ")
+        assert "canary" not in failure.message
