@@ -12,11 +12,11 @@ from perdure.activities.toolbox import Toolbox
 from perdure.agents.freeze import freeze
 from perdure.agents.models import NamedModels, layered
 from perdure.agents.shelf import AgentShelf
-from perdure.brain.outputs import schema_fault
 from perdure.contracts.activities import AgentQuery, Patience, ResolvedAgent
 from perdure.contracts.agent import AgentSpec, Limits, ToolPolicy
 from perdure.contracts.errors import InvalidInputError
 from perdure.contracts.names import RESOLVE_AGENT
+from perdure.contracts.schemas import schema_fault
 from perdure.contracts.state import RULES_VERSION
 
 
@@ -67,7 +67,7 @@ class AgentActivities:
             limits = _layered(self._limits, spec, query)
             output = query.output or spec.output
             if output is not None and (fault := schema_fault(output)):
-                raise InvalidInputError(fault)
+                raise InvalidInputError(str(fault))
             frozen = freeze(
                 spec,
                 self._toolbox.specs,

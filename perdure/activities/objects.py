@@ -17,13 +17,14 @@ from perdure.activities.heartbeat import Heartbeat
 from perdure.activities.inputs import activity_named
 from perdure.activities.model import Providers
 from perdure.activities.posture import posture
-from perdure.brain.outputs import read_output, schema_fault
+from perdure.brain.outputs import read_output
 from perdure.context.render import MISFIT, SCHEMA
 from perdure.contracts.errors import BadReplyError, InvalidInputError, RefusedError
 from perdure.contracts.generation import ObjectMade, ObjectQuery, Way
 from perdure.contracts.messages import AssistantMessage, Message, TextPart, ToolMessage, UserMessage
 from perdure.contracts.names import GENERATE_OBJECT
 from perdure.contracts.prompts import ModelRequest
+from perdure.contracts.schemas import schema_fault
 from perdure.contracts.tools import ToolSpec
 from perdure.contracts.usage import Cost, Usage
 from perdure.providers.stream import Assembler
@@ -63,7 +64,7 @@ class ObjectActivities:
 async def make_object(providers: ObjectProviders, query: ObjectQuery) -> ObjectMade:
     """The object. Raises InvalidInputError for a schema that is none, and whatever a model's provider raises."""
     if fault := schema_fault(query.output_schema):
-        raise InvalidInputError(fault)
+        raise InvalidInputError(str(fault))
     asked = ModelRequest(model=query.model, messages=(_question(query),), output_schema=query.output_schema)
     way = providers.way(asked)
     request = _prepared(query, asked, way)

@@ -19,6 +19,7 @@ from referencing import Registry
 
 from perdure.authority.scope import quoted
 from perdure.contracts.approvals import Verdict
+from perdure.contracts.decode import decode
 from perdure.contracts.messages import CallPart
 from perdure.contracts.tools import ToolSpec
 
@@ -69,20 +70,16 @@ def _unreadable(text: str) -> str:
             "Send the whole object; when it is long, split the work into several calls."
         )
     try:
-        value = json.loads(text, parse_constant=_refuse_constant)
+        value = decode(text)
     except json.JSONDecodeError as error:
         near = _excerpt(text[max(0, error.pos - 30) : error.pos + 30])
         return (
             f"are not JSON: {error.msg} (line {error.lineno}, column {error.colno}, near {near}). "
             "Send exactly one JSON object."
         )
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         return f"are not JSON that can be read: {error}. Send exactly one JSON object."
     return f"are a JSON {_kind(value)}. Send a JSON object with the arguments by name."
-
-
-def _refuse_constant(word: str) -> JsonValue:
-    raise ValueError(f"{word} is not JSON")
 
 
 def _kind(value: JsonValue) -> str:

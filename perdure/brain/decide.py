@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from perdure.brain.calls import is_question
-from perdure.brain.ending import end_after_batch, may_mend_output, stopped_end, stopped_failure
+from perdure.brain.ending import end_after_batch, may_mend_output, misfit_failure, stopped_end, stopped_failure
 from perdure.brain.results import cannot_run
 from perdure.contracts.ids import model_message_id
 from perdure.contracts.instructions import (
@@ -103,7 +103,9 @@ def _after_reply(state: State, phase: ModelReplied) -> tuple[Instruction, ...]:
         return (Finish(end="refused"),)
     if turn.output_problem:
         assert state.agent is not None
-        return (model_call(state) if may_mend_output(turn, state.agent.limits) else Finish(end="invalid_output"),)
+        if may_mend_output(turn, state.agent.limits):
+            return (model_call(state),)
+        return (Finish(end="invalid_output", failure=misfit_failure(turn)),)
     return (Finish(end="step_limit" if turn.forced else "completed"),)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from perdure.contracts.agent import Limits
+from perdure.contracts.errors import bounded
 from perdure.contracts.failures import Failure
 from perdure.contracts.instructions import TurnEnd
 from perdure.contracts.state import RunStatus, State, Stopping, Turn
@@ -43,6 +44,13 @@ def end_after_batch(state: State) -> TurnEnd | None:
 def may_mend_output(turn: Turn, limits: Limits) -> bool:
     """Whether the model is asked again after an answer that does not fit its schema."""
     return not turn.forced and turn.output_rounds <= limits.feedback_rounds
+
+
+def misfit_failure(turn: Turn) -> Failure:
+    """The failure of a turn whose answers never came to fit their schema."""
+    asked = "once" if turn.output_rounds == 1 else f"{turn.output_rounds} times"
+    text = bounded(f"The answer does not fit the output schema (asked {asked}): {turn.output_problem}")
+    return Failure(kind="invalid_output", message=text, attribution="provider")
 
 
 def stopped_end(why: Stopping) -> TurnEnd:

@@ -108,7 +108,13 @@ def _opened(outcome: WorkOpened, after: State) -> list[DurableEvent]:
     if turn is None:
         return []
     if outcome.model_call:
-        called = ModelCalled(message_id=outcome.model_call, turn=turn.number, step=turn.step, forced=outcome.forced)
+        called = ModelCalled(
+            message_id=outcome.model_call,
+            turn=turn.number,
+            step=turn.step,
+            forced=outcome.forced,
+            problem=turn.output_problem,
+        )
         return [called]
     return [CallStarted(call=call.part) for call in turn.batch if call.call_id in outcome.running]
 
@@ -157,5 +163,10 @@ def _turn_ended(before: State, after: State) -> list[DurableEvent]:
 def _closed(state: State) -> RunClosed:
     result = output(state)
     return RunClosed(
-        status=state.status, output=result.output, failure=state.failure, usage=state.usage, cost=state.cost
+        status=state.status,
+        output=result.output,
+        data=result.data,
+        failure=state.failure,
+        usage=state.usage,
+        cost=state.cost,
     )

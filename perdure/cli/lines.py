@@ -72,6 +72,8 @@ def lines(event: AnyEvent) -> Iterator[Span]:
             yield Span(f"agent {plain(event.agent)}, model {plain(event.model)}", "quiet")
         case MessageReceived():
             yield from _message(event.message)
+        case ModelCalled(problem=problem) if problem:
+            yield Span(f"(the answer does not fit: {one_line(problem, REASON_CHARACTERS)} Asked again)", "alert")
         case ModelCalled(forced=True):
             yield Span("(last step: the model must answer now)", "quiet")
         case ModelAnswered():
@@ -115,7 +117,8 @@ def _message(message: UserMessage) -> Iterator[Span]:
             yield Span(sender + first, "strong")
             yield from (Span("  " + line, "strong") for line in others)
         else:
-            yield Span(f"{sender}({part.kind}, {part.media_type})", "strong")
+            name = f" {one_line(part.name, 200)}" if part.kind == "file" and part.name else ""
+            yield Span(f"{sender}({part.kind}{name}, {part.media_type})", "strong")
 
 
 def _calls(message: AssistantMessage) -> Iterator[Span]:

@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import zip_longest
 
-from perdure.brain.ending import ended
+from perdure.brain.outputs import read_output
 from perdure.cli.hints import how_to_converse, how_to_decide, how_to_go_on
 from perdure.cli.lines import Span
 from perdure.cli.render import Renderer
 from perdure.cli.screen import Screen
 from perdure.cli.session import Session, reaching, read_settings, said
-from perdure.cli.text import counted, one_line, plain, taken
+from perdure.cli.standing import standing
 from perdure.cli.waiting import waiting_of
-from perdure.contracts.events import AnyEvent, CallEnded, MessageReceived, ModelAnswered, OrderReceived, RunClosed
+from perdure.client.feed import read_execution
+from perdure.client.projection import Projection
+from perdure.client.rpc import rpc_errors
+from perdure.contracts.events import (
+    AnyEvent,
+    CallEnded,
+    DurableEvent,
+    MessageReceived,
+    ModelAnswered,
+    ModelCalled,
+    OrderReceived,
+)
 from perdure.contracts.messages import Message
 from perdure.contracts.requests import Answer, Approve, Deny
 from perdure.contracts.state import Call, State
@@ -23,19 +35,18 @@ async def show_run(run_id: str, *, as_json: bool) -> int:
     screen = Screen()
     async with reaching(read_settings(screen).settings, screen) as session:
         async with said(screen, f"Reading the history of {run_id} …"):
-            projection = await session.client.history(run_id)
+            projection, events = await newest(session, run_id)
         state = projection.state
         if state is not None and as_json:
             screen.line(state.model_dump_json())
             return 0
         if state is None and not projection.closed:
             screen.write((Span(f"run     {run_id}\nstatus  not begun: no worker has taken it up yet\n"),))
-            screen.note(how_to_go_on(run_id), "plain")
+            screen.write((Span(f"\n{how_to_go_on(run_id)}\n"),))
             return 0
-        closed = await ending(session, run_id) if projection.closed else None
         if state is not None:
             screen.write(story(state))
-        screen.write(standing(run_id, state, closed))
+        screen.write(standing(run_id, state, events))
         link = session.link(run_id)
         if link:
             screen.write((Span(f"ui      {link}\n"),))
@@ -43,31 +54,41 @@ async def show_run(run_id: str, *, as_json: bool) -> int:
             waits = waiting_of(state)
             hint = how_to_decide(run_id, waits) if waits else how_to_converse(run_id) if state.status == "idle" else ""
             if hint:
-                screen.note(hint, "plain")
+                screen.write((Span(f"\n{hint}\n"),))
     return 0
 
 
-async def ending(session: Session, run_id: str) -> RunClosed | None:
-    """The last event of a run that is closed: it knows of ends that the run itself did not bring about."""
-    async for event in session.client.events(run_id, live=False):
-        if isinstance(event, RunClosed) and not event.path:
-            return event
-    return None
+async def newest(session: Session, run_id: str) -> tuple[Projection, list[DurableEvent]]:
+    """What the newest execution of the run says: its state is that of the whole run."""
+    with rpc_errors(session.client.address, run_id):
+        described = await session.temporal.get_workflow_handle(run_id).describe()
+        return await read_execution(session.temporal, run_id, described.run_id)
 
 
 def story(state: State) -> Iterator[Span]:
     """The transcript, as `perdure run` shows it while it happens."""
     renderer = Renderer(state.agent.model if state.agent else "")
-    for message in state.messages:
+    for message, following in zip_longest(state.messages, state.messages[1:]):
         yield from renderer.feed(told(message))
+        if asked := asked_again(state, message, following):
+            yield from renderer.feed(asked)
     for call in state.turn.batch if state.turn else ():
         for event in happened(call):
             yield from renderer.feed(event)
     if state.turn is None and state.last_turn is not None:
         yield from renderer.data(state.last_turn.data)
-    for message in state.inbox:
-        yield from renderer.feed(told(message))
     yield Span("\n")
+
+
+def asked_again(state: State, message: Message, following: Message | None) -> ModelCalled | None:
+    """The event that asked for ``following`` because ``message`` does not fit the output schema; None for others."""
+    schema = state.agent.output if state.agent else None
+    if schema is None or message.role != "assistant" or message.calls:
+        return None
+    if following is None or following.role != "assistant":
+        return None
+    _, problem = read_output(message.text, schema)
+    return ModelCalled(message_id=following.message_id, turn=state.turns, step=state.steps, problem=problem)
 
 
 def told(message: Message) -> AnyEvent:
@@ -98,23 +119,3 @@ def happened(call: Call) -> Iterator[AnyEvent]:
                 yield OrderReceived(order=Answer(**about, answer=response.text))
     if call.result is not None:
         yield CallEnded(result=call.result)
-
-
-def standing(run_id: str, state: State | None, closed: RunClosed | None) -> Iterator[Span]:
-    """Where the run stands, in lines of a name and a value."""
-    status = closed.status if closed else state.status if state else "unknown"
-    last = state.last_turn if state else None
-    end = f" (last turn: {last.end})" if last and last.end != "completed" else ""
-    yield Span(f"run     {run_id}\n", "strong")
-    yield Span(f"status  {status}{end}\n")
-    failure = (closed.failure if closed else None) or (state.failure if state else None) or (last and last.failure)
-    if failure:
-        yield Span(f"cause   {one_line(failure.message, 1_000)}\n", "bad")
-    if state is None:
-        return
-    if state.agent:
-        yield Span(f"agent   {plain(state.agent.name)}, model {plain(state.agent.model)}\n")
-    steps = f"{counted(state.turns, 'turn')}, {counted(state.steps, 'step')}"
-    yield Span(f"took    {steps}, {taken(state.usage, state.cost)}\n")
-    if state.inbox and not ended(state):
-        yield Span(f"queued  {', '.join(message.message_id for message in state.inbox)}\n")

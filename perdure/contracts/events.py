@@ -61,11 +61,14 @@ class TurnBegan(Event):
 
 
 class ModelCalled(Event):
+    """The model is asked. ``problem`` is what it is told of its last answer, which does not fit the output schema."""
+
     kind: Literal["model_called"] = "model_called"
     message_id: str
     turn: int
     step: int
     forced: bool = False
+    problem: str = ""
 
 
 class ModelAnswered(Event):
@@ -151,11 +154,12 @@ class TurnEnded(Event):
 
 
 class RunClosed(Event):
-    """The last event of a run."""
+    """The last event of a run. ``data`` is the output as an object where a schema was given."""
 
     kind: Literal["run_closed"] = "run_closed"
     status: RunStatus
     output: str = ""
+    data: JsonValue = None
     failure: Failure | None = None
     usage: Usage = Usage()
     cost: Cost = Cost()

@@ -17,6 +17,7 @@ FailureKind = Literal[
     "context_too_long",
     "refused",
     "bad_reply",
+    "invalid_output",
     "unknown_agent",
     "invalid_input",
     "unsupported",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from typing import Literal, assert_never
 
 from pydantic import JsonValue
 
+from perdure.contracts.decode import decode
 from perdure.contracts.ids import call_id
 from perdure.contracts.messages import (
     AssistantMessage,
@@ -283,12 +283,7 @@ def _decoded(text: str) -> dict[str, JsonValue] | None:
     if not text.strip():
         return {}
     try:
-        value = json.loads(text, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError):
+        value = decode(text)
+    except ValueError:
         return None
     return value if isinstance(value, dict) else None
-
-
-def _refuse_constant(word: str) -> JsonValue:
-    # NaN and Infinity are no JSON: Python would read them and every other reader of the history would choke on them.
-    raise ValueError(f"{word} is not JSON")

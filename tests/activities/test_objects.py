@@ -121,7 +121,7 @@ async def test_a_refusal_is_one() -> None:
 
 @pytest.mark.parametrize(
     ("fields", "said"),
-    [({"output_schema": {"type": 5}}, "The output schema is none"), ({"prompt": ""}, "There is nothing to ask")],
+    [({"output_schema": {"type": 5}}, "The output schema cannot be used"), ({"prompt": ""}, "There is nothing to ask")],
 )
 async def test_a_question_that_is_none_is_refused_before_anything_is_sent(fields: dict[str, Any], said: str) -> None:
     asked = Asked("text", written(PARIS))

@@ -73,6 +73,7 @@ def run(
       perdure run "Which of these are due?" --tools due.py --workspace ~/notes
       perdure run "Tidy up" --agent gardener --yes --steps 20
       perdure run "What is new?" --json | jq -r 'select(.kind == "run_closed").output'
+      perdure run "Add up" --output sum.json --json | jq 'select(.kind == "run_closed").data'
       git diff | perdure run - --agent reviewer
       perdure run "What does this plan say?" --attach plan.pdf
 

@@ -1,0 +1,53 @@
+"""What is asked of a run, checked before it is sent, while whoever asks can mend it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import TypeAdapter
+from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError
+
+from perdure.contracts.agent import AgentSpec
+from perdure.contracts.attachments import attachment_fault
+from perdure.contracts.errors import InvalidInputError
+from perdure.contracts.messages import UserPart
+from perdure.contracts.requests import Order, RunRequest
+from perdure.contracts.schemas import Schema, schema_fault
+
+
+def startable(request: RunRequest | str, output: type[Any] | None = None) -> RunRequest:
+    """The request as it is sent, with the schema of ``output`` when that is given. Raises InvalidInputError."""
+    message = request if isinstance(request, str) else request.message
+    if not message.strip():
+        raise InvalidInputError("The message is empty. Say what the agent should do.")
+    asked = RunRequest(message=message) if isinstance(request, str) else request
+    if output is not None:
+        asked = asked.model_copy(update={"output": _schema_of(output)})
+    inline = asked.agent.output if isinstance(asked.agent, AgentSpec) else None
+    for schema in (asked.output, inline):
+        if schema is not None and (fault := schema_fault(schema)):
+            raise InvalidInputError(str(fault))
+    _check_attachments(asked.attachments)
+    return asked
+
+
+def check_order(order: Order) -> None:
+    """Check what can be checked before the run sees it. Raises InvalidInputError."""
+    if order.kind in ("send", "edit") and not order.message.strip():
+        raise InvalidInputError("The message is empty. Say what the agent should know or do.")
+    if order.kind == "send":
+        _check_attachments(order.attachments)
+
+
+def _check_attachments(parts: tuple[UserPart, ...]) -> None:
+    for number, part in enumerate(parts, 1):
+        if fault := attachment_fault(part):
+            raise InvalidInputError(f"Attachment {number} cannot be sent: {fault}.")
+
+
+def _schema_of(output: type[Any]) -> Schema:
+    try:
+        return TypeAdapter(output).json_schema()
+    except (PydanticInvalidForJsonSchema, PydanticSchemaGenerationError) as error:
+        said = error.message.splitlines()[0]
+        raise InvalidInputError(f"There is no JSON Schema of output={output!r}: {said}.") from None
