@@ -33,7 +33,9 @@ class GeminiImageMaker:
         text = "".join(a_text(part.get("text")) for part in shown)
         if not images:
             blocked = a_text(an_object(reply.get("promptFeedback")).get("blockReason"))
-            why = blocked or a_text(candidate.get("finishReason")) or "no reason given"
+            why = blocked or a_text(candidate.get("finishReason"))
+            if not why:
+                raise self._workshop.bad("the answer holds no image")
             raise RefusedError(self._workshop.provider, f"no image was made ({why})", code=why)
         usage = usage_of(an_object(reply.get("usageMetadata"))).model_copy(update={"requests": 1})
         cost = self._workshop.cost(query.model, usage if reply.get("usageMetadata") else None)

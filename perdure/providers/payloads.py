@@ -81,11 +81,15 @@ async def _head(chunks: AsyncGenerator[bytes, None]) -> bytes:
 
 
 async def _whole(reply: Reply, head: bytes, chunks: AsyncGenerator[bytes, None]) -> Payload:
-    body = await reply.read(head, chunks)
+    return value_of(reply, await reply.read(head, chunks))
+
+
+def value_of(reply: Reply, body: bytes) -> Payload:
+    """The one value that ``body`` is. Raises BadReplyError, which quotes nothing: it may be anybody's data."""
     try:
         return Payload("", loads(body))
     except ValueError:
-        kind = "a web page" if body.startswith(b"<") else "no whole JSON"
+        kind = "a web page" if body.lstrip().startswith(b"<") else "no whole JSON"
         raise reply.bad(f"the reply is {kind}; is base_url right?") from None
 
 

@@ -10,9 +10,10 @@ from pydantic import JsonValue
 
 from perdure.contracts.errors import BadReplyError
 from perdure.contracts.usage import Cost, Usage
-from perdure.providers.http import Http
-from perdure.providers.lenient import Json, an_object, loads
+from perdure.providers.http import Http, Reply
+from perdure.providers.lenient import Json, an_object
 from perdure.providers.own_prices import Price, own_cost
+from perdure.providers.payloads import value_of
 from perdure.providers.prices import cost_of
 
 
@@ -48,10 +49,12 @@ class Workshop:
         """The bytes that answer ``payload``. Raises ProviderError, also when they are an error or none."""
         async with self.http.post(path, payload) as reply:
             body = await reply.read()
-            if "json" in reply.response.headers.get("content-type", ""):
-                raise reply.fault(_decoded(body))
             if not body:
-                raise BadReplyError(self.provider, "the answer is empty", request_id=reply.request_id)
+                raise reply.bad("the answer is empty")
+            kind = reply.response.headers.get("content-type", "")
+            if "json" in kind or kind.startswith("text/"):
+                _answer(reply, body)
+                raise reply.bad("the answer is text, not what was asked for")
             return body
 
     def cost(self, model: str, usage: Usage | None) -> Cost:
@@ -65,11 +68,7 @@ class Workshop:
 
     async def _object(self, path: str, payload: Mapping[str, JsonValue] | bytes, headers: Mapping[str, str]) -> Json:
         async with self.http.post(path, payload, headers=headers) as reply:
-            value = _decoded(await reply.read())
-            found = an_object(value)
-            if not found or found.get("error"):
-                raise reply.fault(value)
-            return found
+            return _answer(reply, await reply.read())
 
 
 def form(fields: Mapping[str, str], files: tuple[Attachment, ...], boundary: str) -> bytes:
@@ -85,8 +84,13 @@ def form(fields: Mapping[str, str], files: tuple[Attachment, ...], boundary: str
     return bytes(written) + f"--{boundary}--\r\n".encode()
 
 
-def _decoded(body: bytes) -> JsonValue:
-    try:
-        return loads(body)
-    except ValueError:
-        return body.decode("utf-8", "replace")
+def _answer(reply: Reply, body: bytes) -> Json:
+    """The object that ``body`` is. Raises the ProviderError that it stands for; for anything else BadReplyError, which
+    quotes nothing."""
+    answer = value_of(reply, body)
+    said = an_object(answer.first)
+    if said.get("error") or said.get("object") == "error":
+        raise reply.fault(answer.first)
+    if not isinstance(answer.value, dict):
+        raise reply.bad("the reply is no JSON object; is base_url right?")
+    return answer.value

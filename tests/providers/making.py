@@ -16,16 +16,18 @@ from tests.providers.serving import service
 class Server:
     """Answers each request with the next reply, the last one for ever."""
 
-    def __init__(self, *replies: Any, status: int = 200) -> None:
+    def __init__(self, *replies: Any, status: int = 200, media_type: str = "audio/mpeg") -> None:
+        """``media_type`` is what it says of bytes."""
         self.replies = [*replies]
         self.status = status
+        self.media_type = media_type
         self.requests: list[httpx.Request] = []
 
     def handle(self, request: httpx.Request) -> httpx.Response:
         self.requests.append(request)
         reply = self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
         if isinstance(reply, bytes):
-            return httpx.Response(self.status, content=reply, headers={"content-type": "audio/mpeg"})
+            return httpx.Response(self.status, content=reply, headers={"content-type": self.media_type})
         return httpx.Response(self.status, json=reply)
 
 

@@ -54,7 +54,7 @@ async def test_an_image_comes_among_text_and_drafts_stay_away() -> None:
     [
         (reply({"text": "I cannot."}, finish="IMAGE_SAFETY"), "IMAGE_SAFETY"),
         ({"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}}, "PROHIBITED_CONTENT"),
-        ({"modelVersion": "x"}, "no reason given"),
+        ({"candidates": [{}], "promptFeedback": {"blockReason": "OTHER"}}, "OTHER"),
         (reply({"inlineData": {"mimeType": "image/png", "data": "?"}}), "STOP"),
     ],
 )
