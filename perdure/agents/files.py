@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import difflib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal, get_args
 
-from pydantic import JsonValue, StringConstraints, ValidationError
+from pydantic import BaseModel, JsonValue, StringConstraints, ValidationError
 
+from perdure.agents.bounded import read_bounded
 from perdure.agents.frontmatter import Head, Key, PlacedError, read_head
 from perdure.agents.hosted import hosted_fault
 from perdure.agents.policies import MisfitError, read_policy
@@ -17,6 +19,7 @@ from perdure.contracts.agent import AgentSpec, Limits, Purpose, ToolPolicy, Wait
 from perdure.contracts.durations import Duration
 from perdure.contracts.errors import AgentFileError
 from perdure.contracts.record import FileRecord, Record
+from perdure.contracts.schemas import schema_fault
 from perdure.contracts.tools import HostedTool
 
 MOST_BYTES = 1024 * 1024
@@ -56,19 +59,23 @@ class _Head(FileRecord):
     output: dict[str, JsonValue] | None = None
 
 
-_NESTED: dict[Key, type[Record]] = {"waiting": _Waiting, "limits": Limits}
-"""The keys that hold keys of their own. A policy's are checked where it is read: there a typing error is no warning."""
+_NESTED: dict[Key, type[BaseModel]] = {"waiting": _Waiting, "limits": Limits, "hosted": _Hosted}
+"""The keys that hold keys of their own. A policy's are checked where it is read."""
+
+OWN_PREFIX = "x-"
+"""Keys that begin so are people's own, and mean nothing here."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong with an agent file, and where (counted from 1). A warning leaves the agent usable."""
+    """What is wrong with the file of the agent ``name``, and where (counted from 1). A warning leaves it usable."""
 
+    name: str
     file: Path
     line: int
     column: int
     message: str
-    severity: Literal["warning", "error"] = "warning"
+    severity: Literal["warning", "error"] = "error"
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}: {self.message}"
@@ -86,7 +93,7 @@ class AgentFile:
 def read_agent(file: Path) -> AgentFile:
     """The agent in ``file``, named after the file when it gives no name.
 
-    An unknown key is a warning. Raises `AgentFileError` naming file, line and column when the file cannot be used.
+    Raises `AgentFileError` naming file, line and column when the file cannot be used, for an unknown key too.
     """
     match examine(file):
         case Problem() as problem:
@@ -97,16 +104,20 @@ def read_agent(file: Path) -> AgentFile:
 
 def examine(file: Path) -> AgentFile | Problem:
     """The agent in ``file``, or why there is none."""
+    name = file.stem
     try:
-        return parse_agent(file, _text(file))
+        text = _text(file)
+        head = read_head(text.removeprefix(UTF8_MARK))
+        written = head.values.get("name")
+        name = written if isinstance(written, str) and written else name
+        return _agent(file, text, head)
     except PlacedError as error:
-        return Problem(file, *error.place, str(error), severity="error")
+        return Problem(name, file, *error.place, str(error))
 
 
 def _text(file: Path) -> str:
     try:
-        with file.open("rb") as opened:
-            data = opened.read(MOST_BYTES + 1)
+        data = read_bounded(file, MOST_BYTES)
     except OSError as error:
         raise PlacedError((1, 1), f"The file cannot be read: {(error.strerror or str(error)).lower()}.") from None
     if len(data) > MOST_BYTES:
@@ -121,8 +132,13 @@ def _text(file: Path) -> str:
 
 def parse_agent(file: Path, text: str) -> AgentFile:
     """The agent in ``text``, which was read from ``file``. Raises `PlacedError` when it cannot be used."""
-    head = read_head(text.removeprefix(UTF8_MARK))
-    unknown = {path for path in head.key_places if _unknown(path)}
+    return _agent(file, text, read_head(text.removeprefix(UTF8_MARK)))
+
+
+def _agent(file: Path, text: str, head: Head) -> AgentFile:
+    unknown = sorted((path for path in head.key_places if _unknown(path)), key=lambda path: head.key_places[path])
+    if unknown:
+        raise _unknown_key(unknown, head)
     known = {key: value for key, value in head.values.items() if key in _Head.model_fields}
     if "tools" in known and known["tools"] is None:
         raise PlacedError(
@@ -133,6 +149,8 @@ def parse_agent(file: Path, text: str) -> AgentFile:
         checked = _Head.model_validate_json(json.dumps(known, default=str), strict=True)
     except ValidationError as error:
         raise _unfit(head, error) from None
+    if checked.output is not None and (fault := schema_fault(checked.output)):
+        raise PlacedError(head.place(("output", *fault.path)), str(fault))
     spec = AgentSpec(
         name=checked.name or file.stem,
         description=checked.description,
@@ -147,12 +165,11 @@ def parse_agent(file: Path, text: str) -> AgentFile:
         limits=checked.limits,
         output=checked.output,
     )
-    warnings = [_unknown_key(file, path, head) for path in sorted(unknown, key=lambda path: head.key_places[path])]
-    if not spec.prompt:
-        warnings.append(
-            Problem(file, len(text.splitlines()) or 1, 1, "The agent has no prompt: write it below the head.")
-        )
-    return AgentFile(file, spec, tuple(warnings))
+    if spec.prompt:
+        return AgentFile(file, spec)
+    last = len(text.splitlines()) or 1
+    said = "The agent has no prompt: write it below the head."
+    return AgentFile(file, spec, (Problem(spec.name, file, last, 1, said, severity="warning"),))
 
 
 def _policy(head: Head, written: dict[str, JsonValue]) -> tuple[ToolPolicy, ...]:
@@ -182,20 +199,22 @@ def _waiting(head: Head, written: _Waiting) -> Waiting:
 
 def _unknown(path: tuple[Key, ...]) -> bool:
     match path:
+        case (str(key),) if key.startswith(OWN_PREFIX):
+            return False
         case (key,):
             return key not in _Head.model_fields
-        case (outer, key) if outer in _NESTED:
+        case (outer, key) | (outer, int(), key) if outer in _NESTED:
             return key not in _NESTED[outer].model_fields
         case _:
             return False
 
 
-def _unknown_key(file: Path, path: tuple[Key, ...], head: Head) -> Problem:
+def _unknown_key(unknown: Sequence[tuple[Key, ...]], head: Head) -> PlacedError:
+    path, *others = unknown
     known = list((_Head if len(path) == 1 else _NESTED[path[0]]).model_fields)
     near = difflib.get_close_matches(str(path[-1]), known, n=1)
     hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}."
-    line, column = head.key_places[path]
-    return Problem(file, line, column, f"The key {_dotted(path)!r} is unknown and ignored: {hint}")
+    return PlacedError(head.key_places[path], f"The key {_dotted(path)!r} is unknown{_more(others)}: {hint}")
 
 
 def _unfit(head: Head, error: ValidationError) -> PlacedError:
@@ -218,8 +237,11 @@ def _unfit(head: Head, error: ValidationError) -> PlacedError:
             said = "should be a duration such as 30s, 5m, 2h or 1d"
         case _:
             said = first["msg"].removeprefix("Input ")
-    more = f" ({len(others)} more to mend)" if others else ""
-    return PlacedError(head.place(path), f"{_dotted(path)} {said[0].lower()}{said[1:]}{more}.")
+    return PlacedError(head.place(path), f"{_dotted(path)} {said[0].lower()}{said[1:]}{_more(others)}.")
+
+
+def _more(others: Sequence[object]) -> str:
+    return f" ({len(others)} more to mend)" if others else ""
 
 
 def _dotted(path: tuple[Key, ...]) -> str:

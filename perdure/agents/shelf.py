@@ -17,9 +17,10 @@ NOT_AGENTS = frozenset({"readme", "changelog"})
 class AgentShelf:
     """Every ``*.md`` file of the folders is an agent (a README is none); a folder that is missing holds none.
 
-    Of two agents of one name that of the earlier folder counts; a file may replace the built-in ``assistant``. Files
-    are read at every question, so that an edit holds for the next run; a run that is going keeps what it was frozen
-    with. A file that cannot be used is a problem, and hides no other agent.
+    Of two agents of one name that of the earlier folder counts; a file may replace the built-in ``assistant``. Two of
+    one name in one folder are an error of both. Files are read at every question, so that an edit holds for the next
+    run; a run that is going keeps what it was frozen with. A file that cannot be used is a problem, and hides no agent
+    of another name.
     """
 
     def __init__(self, folders: Iterable[Path] = ()) -> None:
@@ -53,25 +54,47 @@ class AgentShelf:
     def _read(self) -> tuple[dict[str, AgentFile | Problem], list[Problem]]:
         found: dict[str, AgentFile | Problem] = {}
         problems: list[Problem] = []
-        for file in self._files():
-            match examine(file):
-                case Problem() as problem:
-                    problems.append(problem)
-                    # It keeps its name: another agent, with other tools and policy, must not stand in for it unseen.
-                    found.setdefault(file.stem, problem)
-                case agent:
-                    problems.extend(agent.warnings)
-                    other = found.setdefault(agent.spec.name, agent)
-                    if other is not agent:
-                        said = f"Another agent is named {agent.spec.name!r}, and that one counts: {other.file}."
-                        problems.append(Problem(file, 1, 1, said))
+        for folder in self._folders:
+            for name, agents in _named(folder).items():
+                problems += _wrong(agents)
+                if name in found:
+                    said = f"Another agent is named {name!r}, and that one counts: {found[name].file}."
+                    problems += [Problem(name, agent.file, 1, 1, said, severity="warning") for agent in agents]
+                elif len(agents) == 1:
+                    found[name] = agents[0]
+                else:
+                    clashes = [_clash(name, agent, agents) for agent in agents]
+                    problems += clashes
+                    found[name] = clashes[0]
         found.setdefault(DEFAULT_AGENT, _built_in())
         return found, problems
 
-    def _files(self) -> Iterator[Path]:
-        for folder in self._folders:
-            if folder.is_dir():
-                yield from sorted(file for file in folder.glob("*.md") if file.stem.lower() not in NOT_AGENTS)
+
+def _named(folder: Path) -> dict[str, list[AgentFile | Problem]]:
+    """The files of a folder by the agents' names. One that cannot be used keeps its name: no other agent, with other
+    tools and policy, may stand in for it unseen."""
+    named: dict[str, list[AgentFile | Problem]] = {}
+    for file in sorted(folder.glob("*.md")) if folder.is_dir() else ():
+        if file.stem.lower() not in NOT_AGENTS:
+            agent = examine(file)
+            named.setdefault(agent.spec.name if isinstance(agent, AgentFile) else agent.name, []).append(agent)
+    return named
+
+
+def _wrong(agents: Iterable[AgentFile | Problem]) -> Iterator[Problem]:
+    for agent in agents:
+        match agent:
+            case Problem():
+                yield agent
+            case AgentFile():
+                yield from agent.warnings
+
+
+def _clash(name: str, agent: AgentFile | Problem, agents: Iterable[AgentFile | Problem]) -> Problem:
+    others = ", ".join(str(other.file) for other in agents if other is not agent)
+    return Problem(
+        name, agent.file, 1, 1, f"Two agents of this folder are named {name!r}: rename this one or {others}."
+    )
 
 
 def _usable(found: dict[str, AgentFile | Problem]) -> tuple[str, ...]:

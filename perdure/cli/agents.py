@@ -24,9 +24,13 @@ INHERITED = "(the run's own)"
 
 
 class Found(Record):
-    """An agent that was found. ``file`` is empty for the built-in one; ``tools`` None means every tool served."""
+    """An agent that was found. ``file`` is empty for the built-in one; ``tools`` None means every tool served.
+
+    Of a file that is not ``usable`` only its name and its problems may be known.
+    """
 
     name: str
+    usable: bool = True
     description: str = ""
     file: str = ""
     model: str | None = None
@@ -45,19 +49,17 @@ async def list_agents(tools: Sequence[str], *, as_json: bool) -> int:
     shelf = AgentShelf(settings.agents)
     problems = shelf.problems
     agents = [found(agent, served, providers, problems) for agent in shelf.files()]
-    unusable = [problem for problem in problems if problem.severity == "error"]
-    if as_json:
-        for agent in agents:
+    listed = {agent.file for agent in agents}
+    agents += [left_out(problem) for problem in problems if str(problem.file) not in listed]
+    for agent in sorted(agents, key=lambda agent: agent.name):
+        if as_json:
             screen.line(agent.model_dump_json())
-    else:
-        for agent in agents:
+        else:
             screen.write(described(agent))
-    for problem in unusable:
-        screen.note(f"error: {plain(str(problem))}", "bad")
     if not as_json:
         looked = ", ".join(str(folder) for folder in settings.agents)
         screen.note(f'\nAgent files are looked for in {plain(looked)}. Run one: perdure run --agent NAME "…"', "quiet")
-    return 1 if unusable or any(unserved(agent.problems) for agent in agents) else 0
+    return 1 if any(problem.startswith("error: ") for agent in agents for problem in agent.problems) else 0
 
 
 def found(
@@ -69,6 +71,7 @@ def found(
     wrong = misfit(agent.spec, served, providers)
     return Found(
         name=agent.spec.name,
+        usable=not wrong,
         description=agent.spec.description,
         file="" if built_in else str(agent.file),
         model=agent.spec.model,
@@ -79,6 +82,12 @@ def found(
             *([f"error: {agent.file}: {wrong}"] if wrong else []),
         ),
     )
+
+
+def left_out(problem: Problem) -> Found:
+    """A file that gives no agent, or another one of whose name counts."""
+    said = f"{problem.severity}: {problem}"
+    return Found(name=problem.name, usable=False, file=str(problem.file), problems=(said,))
 
 
 def misfit(spec: AgentSpec, served: tuple[ToolSpec, ...], providers: ProviderRegistry) -> str:
@@ -92,18 +101,14 @@ def misfit(spec: AgentSpec, served: tuple[ToolSpec, ...], providers: ProviderReg
     return ""
 
 
-def unserved(problems: Sequence[str]) -> bool:
-    """Whether one of the problems keeps the agent from running."""
-    return any(problem.startswith("error: ") for problem in problems)
-
-
 def described(agent: Found) -> Iterator[Span]:
     """The agent in a few lines."""
     yield Span(f"{plain(agent.name)}", "strong")
     yield Span(f"  {one_line(agent.description, 200)}\n" if agent.description else "\n")
     yield Span(f"  file   {plain(agent.file) or '(built in)'}\n")
-    yield Span(f"  model  {plain(agent.model or INHERITED)}\n")
-    yield Span(f"  tools  {scope(agent.tools)}{policy(agent.rules)}\n")
+    if agent.usable:
+        yield Span(f"  model  {plain(agent.model or INHERITED)}\n")
+        yield Span(f"  tools  {scope(agent.tools)}{policy(agent.rules)}\n")
     for problem in agent.problems:
         yield Span(f"  {one_line(problem, 1_000)}\n", "bad" if problem.startswith("error") else "alert")
 

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import os
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from perdure.agents.files import MOST_BYTES, Problem, examine, read_agent
+from perdure.agents.files import MOST_BYTES, AgentFile, Problem, examine, read_agent
 from perdure.contracts.agent import AgentSpec, ApprovalRule, ArgumentRule, Limits, ToolPolicy, Waiting
 from perdure.contracts.errors import AgentFileError
 
@@ -96,13 +97,6 @@ def test_rules_and_waiting_are_read_in_their_order(file: Path) -> None:
     assert spec.waiting == Waiting(deadline=timedelta(hours=2), default="approve", remind=timedelta(minutes=30))
 
 
-def test_an_unknown_key_of_waiting_is_a_warning(file: Path) -> None:
-    file.write_text("---\nwaiting: {deadlin: 2h}\n---\nHej.")
-
-    (warning,) = read_agent(file).warnings
-    assert str(warning) == (f"{file}:2:11: The key 'waiting.deadlin' is unknown and ignored: did you mean 'deadline'?")
-
-
 def test_an_agent_without_a_name_is_named_after_its_file(file: Path) -> None:
     file.write_text("You are helpful.")
 
@@ -123,19 +117,35 @@ def test_a_byte_order_mark_is_passed_over(file: Path) -> None:
     assert read_agent(file).spec == AgentSpec(name="x", prompt="Hej.")
 
 
-def test_an_unknown_key_is_a_warning_with_its_place_and_the_rest_still_holds(file: Path) -> None:
-    file.write_text("---\ndescripton: x\ntools: []\nlimits:\n  stepps: 3\n  steps: 4\nzzz: 1\n---\nHej.")
+@pytest.mark.parametrize(
+    ("head", "said"),
+    [
+        ("polcy: {write_file: deny}", ":2:1: The key 'polcy' is unknown: did you mean 'policy'?"),
+        ("tool: [read_file]", ":2:1: The key 'tool' is unknown: did you mean 'tools'?"),
+        ("waiting: {deadlin: 2h}", ":2:11: The key 'waiting.deadlin' is unknown: did you mean 'deadline'?"),
+        (
+            "tools: []\nlimits:\n  stepps: 3\n  steps: 4",
+            ":4:3: The key 'limits.stepps' is unknown: did you mean 'steps'?",
+        ),
+        (
+            "hosted: [{tool: web_search, max_use: 3}]",
+            ":2:29: The key 'hosted.0.max_use' is unknown: did you mean 'max_uses'?",
+        ),
+        ("polcy: {}\ntool: []", ":2:1: The key 'polcy' is unknown (1 more to mend): did you mean 'policy'?"),
+        ("zzz: 1", ":2:1: The key 'zzz' is unknown: known are name, description, model, fallbacks, models, tools,"),
+        ("limits: {x-steps: 1}", ":2:10: The key 'limits.x-steps' is unknown: did you mean 'steps'?"),
+    ],
+)
+def test_an_unknown_key_is_an_error_with_its_place_and_the_name_that_it_is_near_to(
+    file: Path, head: str, said: str
+) -> None:
+    assert refusal(file, f"---\n{head}\n---\nHej.").startswith(said)
 
-    agent = read_agent(file)
 
-    assert (agent.spec.tools, agent.spec.limits.steps) == ((), 4)
-    assert [str(warning).removeprefix(str(file)) for warning in agent.warnings] == [
-        ":2:1: The key 'descripton' is unknown and ignored: did you mean 'description'?",
-        ":5:3: The key 'limits.stepps' is unknown and ignored: did you mean 'steps'?",
-        ":7:1: The key 'zzz' is unknown and ignored: "
-        "known are name, description, model, fallbacks, models, tools, hosted, policy, waiting, limits, output.",
-    ]
-    assert {warning.severity for warning in agent.warnings} == {"warning"}
+def test_keys_of_people_s_own_are_passed_over(file: Path) -> None:
+    file.write_text("---\nx-owner: ada\nx-limits: {stepps: 3}\n---\nHej.")
+
+    assert read_agent(file) == AgentFile(file, AgentSpec(name="anna", prompt="Hej."))
 
 
 def test_an_agent_without_a_prompt_is_a_warning(file: Path) -> None:
@@ -209,7 +219,36 @@ def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
 def test_a_file_can_be_examined_without_an_exception(file: Path) -> None:
     file.write_text("---\nname: 3\n---\n")
 
-    assert examine(file) == Problem(file, 2, 7, "name should be a valid string.", severity="error")
+    assert examine(file) == Problem("anna", file, 2, 7, "name should be a valid string.")
+
+
+def test_a_file_that_cannot_be_used_keeps_the_name_that_it_gives(file: Path) -> None:
+    file.write_text("---\nname: clerk\npolcy: {}\n---\nHej.")
+
+    problem = examine(file)
+    assert isinstance(problem, Problem)
+    assert (problem.name, problem.severity) == ("clerk", "error")
+
+
+@pytest.mark.parametrize(
+    ("output", "said"),
+    [
+        ("{type: objekt}", ":2:16: The output schema cannot be used at type: 'objekt' is no type"),
+        ('{"$ref": "http://example.org/a"}', ":2:9: The output schema cannot be used: $ref may lead to parts"),
+        ('{"$ref": "#"}', ":2:9: The output schema cannot be used: it refers to itself without end."),
+    ],
+)
+def test_an_output_schema_that_no_answer_can_be_held_to_is_refused_with_its_place(
+    file: Path, output: str, said: str
+) -> None:
+    assert refusal(file, f"---\noutput: {output}\n---\nHej.").startswith(said)
+
+
+def test_a_pipe_that_nobody_writes_to_is_no_agent_file(file: Path) -> None:
+    os.mkfifo(file)
+
+    with pytest.raises(AgentFileError, match="The file cannot be read: it is no regular file"):
+        read_agent(file)
 
 
 def test_fallbacks_and_models_by_purpose_reach_the_agent(file: Path) -> None:

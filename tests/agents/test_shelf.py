@@ -61,14 +61,31 @@ def test_of_two_agents_of_one_name_the_earlier_folder_counts_and_the_other_is_a_
 def test_a_bad_file_is_a_problem_and_the_other_agents_still_load(folders: tuple[Path, Path]) -> None:
     near, _ = folders
     (near / "bad.md").write_text("---\nmodel: 3\n---\n")
-    (near / "good.md").write_text("---\nzzz: 3\n---\nGood.")
+    (near / "good.md").write_text("---\nname: good\n---\n")
     shelf = AgentShelf(folders)
 
     assert shelf.names() == ("assistant", "good")
     assert [(problem.file.name, problem.line, problem.severity) for problem in shelf.problems] == [
         ("bad.md", 2, "error"),
-        ("good.md", 2, "warning"),
+        ("good.md", 3, "warning"),
     ]
+
+
+def test_two_agents_of_one_name_in_one_folder_are_both_named_and_neither_is_used(folders: tuple[Path, Path]) -> None:
+    near, far = folders
+    for file, text in ((near / "b10.md", "---\nname: clerk\n---\nOne."), (near / "clerk.md", "Other.")):
+        file.write_text(text)
+    (far / "clerk.md").write_text("Far.")
+    shelf = AgentShelf(folders)
+
+    assert shelf.names() == ("assistant",)
+    assert [(problem.file, problem.severity) for problem in shelf.problems] == [
+        (near / "b10.md", "error"),
+        (near / "clerk.md", "error"),
+        (far / "clerk.md", "warning"),
+    ]
+    with pytest.raises(AgentFileError, match=r"Two agents of this folder are named 'clerk'.*clerk\.md"):
+        shelf.get("clerk")
 
 
 def test_asking_for_an_agent_whose_file_is_bad_says_what_is_wrong_with_it(folders: tuple[Path, Path]) -> None:
@@ -86,6 +103,14 @@ def test_no_other_agent_stands_in_for_one_whose_file_is_bad(folders: tuple[Path,
 
         with pytest.raises(AgentFileError):
             AgentShelf(folders).get(name)
+
+
+def test_no_other_agent_stands_in_for_the_one_that_a_bad_file_names(folders: tuple[Path, Path]) -> None:
+    (folders[0] / "x.md").write_text("---\nname: anna\npolcy: {write_file: deny}\n---\nCareful.")
+    (folders[1] / "anna.md").write_text("May do anything.")
+
+    with pytest.raises(AgentFileError, match="'polcy' is unknown"):
+        AgentShelf(folders).get("anna")
 
 
 def test_an_unknown_agent_is_answered_with_the_known_ones(folders: tuple[Path, Path]) -> None:

@@ -36,12 +36,12 @@ def test_agents_are_listed_with_file_model_and_tools(home: Home) -> None:
 
 
 def test_a_warning_stands_with_its_place_and_the_agent_can_be_used(home: Home) -> None:
-    file = write(home, "clerk.md", "---\ndescriptoin: Writes.\n---\nWrite.\n")
+    file = write(home, "clerk.md", "---\ndescription: Writes.\n---\n")
 
     told = home.run("agents")
 
     assert told.returncode == 0
-    assert f"  warning: {file}:2:1: The key 'descriptoin' is unknown and ignored" in told.stdout
+    assert f"  warning: {file}:3:1: The agent has no prompt" in told.stdout
 
 
 def test_a_file_that_cannot_be_used_is_named_with_its_place_and_hides_no_other(home: Home) -> None:
@@ -51,8 +51,38 @@ def test_a_file_that_cannot_be_used_is_named_with_its_place_and_hides_no_other(h
     told = home.run("agents", "--json")
 
     assert told.returncode == 1
-    assert [json.loads(line)["name"] for line in told.stdout.splitlines()] == ["assistant", "clerk"]
-    assert f"error: {file}:2:8: model should be written provider:model" in told.stderr
+    records = [json.loads(line) for line in told.stdout.splitlines()]
+    assert [(record["name"], record["usable"]) for record in records] == [
+        ("assistant", True),
+        ("broken", False),
+        ("clerk", True),
+    ]
+    assert records[1]["file"] == str(file)
+    (problem,) = records[1]["problems"]
+    assert problem.startswith(f"error: {file}:2:8: model should be written provider:model")
+
+
+def test_a_misspelt_policy_is_an_error_of_the_agent_and_it_cannot_be_run(home: Home) -> None:
+    file = write(home, "typo.md", "---\npolcy: {write_file: deny}\n---\nWrite.\n")
+
+    told = home.run("agents")
+    ran = home.run("run", "task", "--agent", "typo", "--model", "demo:demo", "--yes")
+
+    said = f"{file}:2:1: The key 'polcy' is unknown: did you mean 'policy'?"
+    assert told.returncode == 1
+    assert f"typo\n  file   {file}\n  error: {said}\n" in told.stdout
+    assert ran.returncode == 2
+    assert said in ran.stderr
+
+
+def test_two_agents_of_one_name_are_both_shown_as_errors(home: Home) -> None:
+    files = [write(home, "b10.md", "---\nname: clerk\n---\nOne.\n"), write(home, "clerk.md", "Other.\n")]
+
+    told = home.run("agents")
+
+    assert told.returncode == 1
+    for file in files:
+        assert f"  error: {file}:1:1: Two agents of this folder are named 'clerk'" in told.stdout
 
 
 def test_an_agent_that_names_a_tool_that_is_not_served_cannot_be_used_without_it(home: Home) -> None:
