@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -10,7 +11,9 @@ from perdure.activities.builtin import builtin_tools
 from perdure.activities.toolbox import load_tools
 from perdure.cli.screen import Screen
 from perdure.cli.session import Session, said
+from perdure.cli.text import one_line
 from perdure.client.client import Client
+from perdure.worker.logs import Warned
 from perdure.worker.parts import Parts
 from perdure.worker.queues import own_queue
 from perdure.worker.server import ensure_server
@@ -30,6 +33,8 @@ async def serving_runs(
     ``settings`` are those without ``tools``, which the command brings for its own run; ``parts`` have them. Runs that
     are started have a task queue of their own then; the worker serves the common one too, without those tools.
 
+    At the end it is said that there were warnings, where, and which was the first.
+
     Raises ServerUnavailableError, ServerBinaryMissingError, PortInUseError, OperatorError.
     """
     async with said(screen, "Starting a Temporal server …" if settings.address is None else "Connecting …"):
@@ -44,9 +49,15 @@ async def serving_runs(
             "tools": (*settings.tools, *tools),
         }
     )
+    ours, warned = logging.getLogger("perdure"), Warned(parts.secrets)
+    ours.addHandler(warned)
     try:
         async with working(hasty, parts, server, queues=queues) as worker:
             client = Client.wrap(worker.client, task_queue=own)
             yield Session(settings, server, client, worker.client)
     finally:
         server.release()
+        ours.removeHandler(warned)
+        if warned.count:
+            count = "1 warning" if warned.count == 1 else f"{warned.count} warnings"
+            screen.note(f"{count} in {settings.log_file}, the first: {one_line(warned.first, 300)}", "alert")

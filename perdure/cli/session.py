@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import IO, NoReturn
 from urllib.parse import quote
 
-import platformdirs
 from temporalio.client import Client as TemporalClient
 
 from perdure.cli.ask import Desk
@@ -24,12 +23,12 @@ from perdure.cli.screen import Screen
 from perdure.cli.terminal import Lines, interactive
 from perdure.cli.watch import answering, bounded, watch
 from perdure.client.client import Client
-from perdure.contracts.errors import OperatorError
+from perdure.contracts.errors import InvalidSettingsError, OperatorError
 from perdure.worker.connection import connect
 from perdure.worker.folder import DataFolder
 from perdure.worker.logs import configure_logging
 from perdure.worker.server import Server, ensure_server
-from perdure.worker.settings import APPLICATION, Settings
+from perdure.worker.settings import Settings
 from perdure.worker.sources import Loaded, load_settings
 
 UNNOTICED = 0.7
@@ -70,18 +69,24 @@ def read_settings(screen: Screen, given: Mapping[str, object] | None = None) -> 
     loaded = load_settings(given)
     for warning in loaded.warnings:
         screen.note(f"warning: {warning}", "alert")
-    configure_logging(loaded.settings, loaded.environ, log_file())
+    configure_logging(loaded.settings, loaded.environ, log_file(loaded.settings))
     return loaded
 
 
-def log_file() -> IO[str]:
-    """Where a worker inside a command logs: its lines would run into what the run says. Bounded in size."""
+def log_file(settings: Settings) -> IO[str]:
+    """Where a worker inside a command logs: its lines would run into what the run says. Bounded in size.
+
+    Raises InvalidSettingsError for a file that was named and cannot be written.
+    """
+    path = settings.log_file
     try:
-        path = platformdirs.user_log_path(APPLICATION, ensure_exists=True) / "perdure.log"
-        if path.exists() and path.stat().st_size > LOG_BYTES:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if path.is_file() and path.stat().st_size > LOG_BYTES:
             path.replace(path.with_suffix(".old.log"))
         return path.open("a", encoding="utf-8")
-    except OSError:
+    except OSError as error:
+        if "log_file" in settings.model_fields_set:
+            raise InvalidSettingsError(f"PERDURE_LOG_FILE: {path} cannot be written ({error.strerror}).") from None
         return Path("/dev/null").open("a", encoding="utf-8")
 
 

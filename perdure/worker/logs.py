@@ -11,7 +11,7 @@ import functools
 import logging
 import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import IO, Any
 
 import structlog
@@ -50,8 +50,8 @@ def secrets_of(settings: Settings, environ: Mapping[str, str]) -> frozenset[str]
 class Redaction:
     """A structlog processor that hides secrets in a line, however deep they are."""
 
-    def __init__(self, secrets: Iterable[str] = ()) -> None:
-        self._known = KnownSecrets(secrets)
+    def __init__(self, known: KnownSecrets | None = None) -> None:
+        self._known = known or KnownSecrets()
 
     def __call__(self, logger: WrappedLogger, method: str, line: EventDict) -> EventDict:
         return {self.text(str(name)): self._field(str(name), value) for name, value in line.items()}
@@ -122,7 +122,7 @@ def configure_logging(settings: Settings, environ: Mapping[str, str], stream: IO
     last: list[Processor] = [
         structlog.stdlib.ProcessorFormatter.remove_processors_meta,
         structlog.processors.format_exc_info,
-        Redaction(secrets_of(settings, environ)),
+        Redaction(KnownSecrets(secrets_of(settings, environ))),
         structlog.dev.ConsoleRenderer(colors=False) if as_text else structlog.processors.JSONRenderer(),
     ]
     structlog.configure(
@@ -139,3 +139,29 @@ def configure_logging(settings: Settings, environ: Mapping[str, str], stream: IO
     # These say a line for every request.
     for chatty in ("httpx", "httpcore"):
         logging.getLogger(chatty).setLevel(max(logging.WARNING, root.level))
+
+
+class Warned(logging.Handler):
+    """Counts warnings and what is worse, and keeps the first as a sentence without ``secrets``."""
+
+    def __init__(self, secrets: KnownSecrets) -> None:
+        super().__init__(logging.WARNING)
+        last: list[Processor] = [
+            structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+            Redaction(secrets),
+            _sentence,
+        ]
+        self.setFormatter(structlog.stdlib.ProcessorFormatter(processors=last))
+        self.count = 0
+        self.first = ""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Take a warning in."""
+        self.count += 1
+        self.first = self.first or self.format(record)
+
+
+def _sentence(logger: WrappedLogger, method: str, line: EventDict) -> str:
+    known = ("event", "level", "logger", "timestamp", "run_id", "message_id", "exception")
+    facts = ", ".join(f"{name}: {value}" for name, value in line.items() if name not in known)
+    return f"{line['event']} ({facts})" if facts else str(line["event"])

@@ -139,7 +139,9 @@ class Settings(FileRecord):
         timedelta(seconds=ProviderSettings().connect_timeout), A_DURATION, "How long connecting to a provider may take."
     )
     provider_read_timeout: Duration = setting(
-        timedelta(seconds=ProviderSettings().read_timeout), A_DURATION, "Longest silence within a provider's answer."
+        timedelta(seconds=ProviderSettings().read_timeout),
+        A_DURATION,
+        "Longest silence of a provider's connection; pings end it.",
     )
     tools: Annotated[tuple[str, ...], BeforeValidator(read_list)] = setting(
         (), "module:function or file paths", "Tools to serve beside the built-in ones, separated by commas."
@@ -228,6 +230,12 @@ class Settings(FileRecord):
     )
     log_format: Literal["auto", "text", "json"] = setting(
         "auto", "auto, text or json", "How it logs; auto is text on a terminal and JSON elsewhere."
+    )
+    log_file: FullPath = setting(
+        lambda: platformdirs.user_log_path(APPLICATION) / "perdure.log",
+        "a file",
+        "Where the commands, and a worker inside one, log; `perdure serve` logs to its error stream.",
+        "perdure.log in the user's log folder",
     )
 
     @property

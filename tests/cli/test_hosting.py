@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 from perdure.testing.script import asks, says
 from tests.cli.conftest import Play, Serve
 from tests.cli.programs import Home
-from tests.cli.test_start import TOOLS
+from tests.cli.test_start import TOOLS, failed
 from tests.servers import unique
 
 WRITE = asks("write_file", path="out.txt", content="text")
@@ -51,3 +53,36 @@ def test_following_a_run_that_this_process_does_not_serve_says_what_serves_it(ho
     assert f"perdure follow {run_id} --tools …" in home.run("follow", run_id, "--worker").stderr
     followed = home.run("follow", elsewhere, "--worker")
     assert f"PERDURE_TASK_QUEUE={other['PERDURE_TASK_QUEUE']} perdure follow {elsewhere}" in followed.stderr
+
+
+HOOKS = """
+def bad(event):
+    raise RuntimeError("sk-canary")
+
+def worse(event):
+    raise KeyboardInterrupt
+"""
+
+
+def test_warnings_of_a_run_are_counted_at_its_end_and_the_first_is_said(home: Home, play: Play) -> None:
+    (home.path / "house.py").write_text(HOOKS)
+    hooks = {"PERDURE_ON_MODEL_USAGE": "house.py:bad", "PERDURE_ON_MODEL_ANSWER": "house.py:bad,house.py:worse"}
+    log = home.path / "logs" / "mine.log"
+    model = play(says("Hello."))
+
+    ended = home.run("run", "Hi", "--json", "--model", model, PERDURE_LOG_FILE="logs/mine.log", **hooks)
+
+    assert ended.returncode == 0, ended
+    assert [json.loads(line) for line in ended.stdout.splitlines()], ended
+    assert f"3 warnings in {log}, the first: a model hook failed (hook: house.py:" in ended.stderr
+    assert "canary" not in ended.stderr + log.read_text()
+    assert log.read_text().count("a model hook failed") == 3
+    assert home.run("run", "Hi", "--model", model).stderr.count("warning") == 0
+
+
+def test_a_log_file_that_cannot_be_written_is_an_error_when_it_was_named(home: Home) -> None:
+    (home.path / "taken").write_text("")
+
+    ended = home.run("ls", PERDURE_LOG_FILE="taken/mine.log")
+
+    failed(ended, 2, f"PERDURE_LOG_FILE: {home.path}/taken/mine.log cannot be written")

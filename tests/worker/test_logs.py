@@ -13,7 +13,7 @@ import pytest
 import structlog
 from pydantic import SecretStr
 
-from perdure.activities.redaction import HIDDEN
+from perdure.activities.redaction import HIDDEN, KnownSecrets
 from perdure.providers.catalogue import Endpoint
 from perdure.worker.logs import Redaction, configure_logging, secrets_of
 from perdure.worker.settings import Settings
@@ -58,7 +58,7 @@ def lines(stream: io.StringIO) -> list[dict[str, Any]]:
     ],
 )
 def test_a_known_secret_is_hidden_wherever_it_stands(line: dict[str, Any]) -> None:
-    redacted = Redaction([CANARY])(None, "info", line)
+    redacted = Redaction(KnownSecrets([CANARY]))(None, "info", line)
     assert CANARY not in repr(redacted)
     assert HIDDEN in repr(redacted)
 
@@ -88,7 +88,7 @@ def test_text_that_has_the_form_of_a_key_is_hidden(text: str) -> None:
 
 def test_what_is_no_secret_stays() -> None:
     line = {"event": "skipping the token count", "input_tokens": 12, "token": 3, "monkey": "ape", "run_id": "r-1"}
-    assert Redaction([CANARY])(None, "info", line) == line
+    assert Redaction(KnownSecrets([CANARY]))(None, "info", line) == line
 
 
 def test_the_secrets_are_those_of_the_settings_and_of_the_environment() -> None:
