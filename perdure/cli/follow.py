@@ -67,7 +67,6 @@ class Follower:
         self._turns = 0
         self._end: TurnEnd | None = None
         self._stopping = False
-        self._stopped = False
 
     async def follow(self) -> Ending:
         """Follow until the run ends, rests, or waits for somebody who cannot be asked here.
@@ -162,16 +161,15 @@ class Follower:
 
     def _closed(self, event: RunClosed) -> Ending:
         total = f", {taken(event.usage, event.cost)}" if self._turns > 1 else ""
-        self._show(f"run  {self._run_id} {event.status}{total}", "strong")
-        if event.status == "completed" and self._end != "interrupted":
-            return Ending(Code.OUTPUT)
-        if self._stopped:
-            return Ending(Code.INTERRUPTED)
+        interrupted = event.status == "completed" and self._end == "interrupted"
+        last = " (last turn: interrupted)" if interrupted else ""
+        self._show(f"run  {self._run_id} {event.status}{last}{total}", "strong")
+        if event.status == "completed":
+            return Ending(Code.INTERRUPTED if interrupted else Code.OUTPUT)
         why = event.failure.message if event.failure else ""
         if not why and self._end not in (None, event.status):
             why = f"its last turn ended {self._end}"
         said = "failed" if event.status == "failed" else "was canceled"
-        said = "has no output" if event.status == "completed" else said
         known = not why or (why in self._renderer.failures and not self._conduct.as_json and self._screen.at_terminal)
         return Ending(Code.FAILED, error=f"run {self._run_id} {said}{'' if known else f': {one_line(why, 500)}'}")
 
@@ -182,7 +180,7 @@ class Follower:
         bystander = self._attendant.idle or self._attendant.only_people or not self._conduct.stops_turn
         if bystander or self._stopping:
             return Ending(Code.INTERRUPTED, hint=self._how_to_go_on())
-        self._stopping = self._stopped = True
+        self._stopping = True
         self._attendant.stop()
         self._screen.write(self._renderer.end_line())
         self._screen.note("\nInterrupting the turn. Ctrl-C again leaves the run as it is.")

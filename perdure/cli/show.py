@@ -11,7 +11,7 @@ from perdure.cli.lines import Span
 from perdure.cli.render import Renderer
 from perdure.cli.screen import Screen
 from perdure.cli.session import Session, reaching, read_settings, said
-from perdure.cli.standing import standing
+from perdure.cli.standing import standing, undelivered
 from perdure.cli.waiting import waiting_of
 from perdure.client.feed import read_execution
 from perdure.client.projection import Projection
@@ -50,6 +50,8 @@ async def show_run(run_id: str, *, as_json: bool) -> int:
         link = session.link(run_id)
         if link:
             screen.write((Span(f"ui      {link}\n"),))
+        if state is not None:
+            screen.write(undelivered(state.inbox, over=projection.closed))
         if state is not None and not projection.closed:
             waits = waiting_of(state)
             hint = how_to_decide(run_id, waits) if waits else how_to_converse(run_id) if state.status == "idle" else ""
