@@ -22,11 +22,13 @@ def run_command() -> int:
     import sys
 
     from perdure.cli.app import app
+    from perdure.cli.streams import check_arguments
 
     for stream in (sys.stdout, sys.stderr):
         # A terminal whose encoding lacks a character shows a question mark; it does not end the run.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
+    check_arguments()
     try:
         code = app.main(prog_name="perdure", standalone_mode=False)
     except SystemExit as ended:

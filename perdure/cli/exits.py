@@ -60,10 +60,12 @@ def explained(error: BaseException) -> tuple[Code, str]:
     import asyncio
 
     import click
+    from pydantic import ValidationError
 
     from perdure.cli.next import next_step
     from perdure.cli.text import one_line
     from perdure.contracts.errors import MAX_MESSAGE, CallerError, OperatorError, PerdureError
+    from perdure.contracts.written import explained as fields_of
 
     match error:
         case PerdureError():
@@ -89,7 +91,8 @@ def explained(error: BaseException) -> tuple[Code, str]:
         case OSError(errno=errno.ENOSPC | errno.EIO | errno.EBADF, filename=None):
             return Code.FAILED, f"The output cannot be written: {error.strerror}."
         case _:
-            kind = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+            what = fields_of(error) if isinstance(error, ValidationError) else str(error)
+            kind = f"{type(error).__name__}: {what}" if what else type(error).__name__
             return Code.FAILED, f"unexpected {one_line(kind, 300)} ({_details(error)})"
 
 

@@ -20,6 +20,34 @@ def open_standard_streams() -> None:
     sys.stderr = sys.stderr or open(2, "w")  # noqa: SIM115 - as above
 
 
+def read_input() -> str:
+    """All that comes through the standard input. Raises InvalidInputError when it is no text in UTF-8."""
+    from perdure.contracts.errors import InvalidInputError
+
+    read = sys.stdin.buffer.read()
+    try:
+        return read.decode().replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        raise InvalidInputError(
+            f"The standard input is no text in UTF-8 (byte {error.start + 1:,}). Convert it, as in "
+            "`iconv -f latin1 -t utf-8`; what is no text goes with --attach FILE."
+        ) from None
+
+
+def check_arguments() -> None:
+    """Check that the arguments can be recorded. Raises UsageError for one that is no text in UTF-8."""
+    import click
+
+    for argument in sys.argv[1:]:
+        try:
+            argument.encode()
+        except UnicodeEncodeError:
+            shown = ascii(argument if len(argument) <= 60 else argument[:60])
+            raise click.UsageError(
+                f"The argument {shown} is no text in UTF-8: convert it, or rename the file."
+            ) from None
+
+
 def take_output() -> TextIO:
     """The output for the caller alone. What anybody else prints or writes to it goes to the error stream from now on.
 

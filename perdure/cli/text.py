@@ -18,6 +18,10 @@ from perdure.contracts.usage import NANO, Cost, Usage
 COMMANDING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 """Control characters but for tab and new line, invisible characters, and those that turn the direction of writing."""
 
+_BREAK = re.compile(r"\s*\n\s*")
+_ITEM = re.compile(r"\s*\n\s*- ")
+_FIRST_ITEM = re.compile(r":\s*\n\s*- ")
+
 ARGUMENT_CHARACTERS = 200
 RESULT_CHARACTERS = 400
 RESULT_LINES = 3
@@ -34,8 +38,12 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def one_line(text: str, limit: int) -> str:
-    """``text`` on one line, cut to ``limit`` characters with a note of how many are missing."""
-    shown = plain(text).replace("\n", "\\n").replace("\t", " ")
+    """``text`` on one line, cut to ``limit`` characters with a note of how many are missing.
+
+    The items of a list, which begin with a dash, are parted by semicolons.
+    """
+    shown = _ITEM.sub("; ", _FIRST_ITEM.sub(": ", plain(text)))
+    shown = _BREAK.sub(" ", shown).replace("\t", " ")
     return shown if len(shown) <= limit else f"{shown[:limit]}… (+{len(shown) - limit:,} characters)"
 
 

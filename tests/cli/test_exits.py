@@ -40,8 +40,9 @@ def test_every_error_of_ours_has_its_exit_code(kind: type[PerdureError]) -> None
     ("error", "code", "sentence"),
     [
         (InvalidInputError("The task is empty."), 2, "The task is empty."),
-        (RunFailedError("run-1", Failure(kind="quota", message="no\ncredit")), 1, "Run run-1 failed: no\\ncredit"),
+        (RunFailedError("run-1", Failure(kind="quota", message="no\ncredit")), 1, "Run run-1 failed: no credit"),
         (click.UsageError("No such option: --x"), 2, "No such option: --x"),
+        (click.UsageError("Choose from:\n\tbash,\n\tzsh"), 2, "Choose from: bash, zsh"),
         (click.exceptions.Abort(), 130, "interrupted"),
     ],
 )

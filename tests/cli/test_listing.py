@@ -34,7 +34,7 @@ def test_waiting_means_everything_that_waits() -> None:
 
 def test_what_a_run_awaits_is_said_in_a_few_words() -> None:
     assert named(asked("t1s1c1", "write_file")) == "t1s1c1 write_file"
-    assert named(question("t1s1c2", "Which\none?")) == "t1s1c2 Which\\none?"
+    assert named(question("t1s1c2", "Which\none?")) == "t1s1c2 Which one?"
 
 
 def test_runs_are_listed_in_columns_and_never_cut_in_a_pipe() -> None:

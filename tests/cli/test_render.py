@@ -185,10 +185,17 @@ def test_responses_say_who_gave_them_and_why_one_had_no_effect() -> None:
 
 
 def test_a_message_of_several_lines_and_its_attachments_are_shown() -> None:
-    parts = (TextPart(text="Look\nhere"), ImagePart(url="https://example.org/a.png"))
-    message = UserMessage(message_id="u1", parts=parts, sender="ana")
+    image, file = ImagePart(url="https://example.org/a.png"), FilePart(name="a.csv", media_type="text/csv", data=b"x")
+    message = UserMessage(message_id="u1", parts=(TextPart(text="Look\nhere"), image, file), sender="ana")
 
-    assert shown(MessageReceived(message=message)) == "ana> Look\n  here\nana> (image, image/png)\n"
+    said = "ana> Look\n  here\nana> (image, image/png)\nana> (file a.csv, text/csv)\n"
+    assert shown(MessageReceived(message=message)) == said
+
+
+def test_an_answer_that_does_not_fit_is_told_with_what_is_wrong_with_it() -> None:
+    told = shown(ModelCalled(message_id="t1s2", turn=1, step=2, forced=True, problem="It is no JSON: NaN is no JSON."))
+
+    assert told == "(the answer does not fit: It is no JSON: NaN is no JSON. Asked again)\n"
 
 
 def test_a_whole_run_reads_as_one_story() -> None:
@@ -261,7 +268,7 @@ def test_failures_are_shown_in_one_line() -> None:
 
     assert text.splitlines() == [
         "I st",
-        "model call failed: openai: no credit\\nleft",
+        "model call failed: openai: no credit left",
         "turn 1 refused - 0 tokens (0 in, 0 out), $0.00",
     ]
 

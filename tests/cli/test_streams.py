@@ -32,11 +32,17 @@ def shell(tmp_path: Path, line: str) -> subprocess.CompletedProcess[str]:
         ("perdure nonsense 2>&-", 2, ""),
         ("perdure --version <&- >&- 2>&-", 0, ""),
         ("perdure run - <&-", 2, "error: The task is empty."),
+        ("perdure run - <latin1.txt", 2, "error: The standard input is no text in UTF-8 (byte 4)."),
+        ("perdure run $(cat latin1.txt)", 2, r"error: The argument 'caf\udce9' is no text in UTF-8"),
         ("perdure --version >/dev/full", 1, "error: The output cannot be written: No space left on device."),
         ("perdure agents >/dev/full", 1, "error: The output cannot be written: No space left on device."),
     ],
 )
-def test_a_stream_that_takes_nothing_is_at_most_one_line(tmp_path: Path, line: str, code: int, error: str) -> None:
+def test_a_stream_that_takes_or_gives_nothing_of_use_is_at_most_one_line(
+    tmp_path: Path, line: str, code: int, error: str
+) -> None:
+    (tmp_path / "latin1.txt").write_bytes("café".encode("latin1"))
+
     ended = shell(tmp_path, line)
 
     assert ended.returncode == code, ended

@@ -23,7 +23,8 @@ def test_what_would_command_the_terminal_is_shown_as_an_escape(written: str, sho
 
 
 def test_a_line_is_cut_and_says_how_much_is_missing() -> None:
-    assert one_line("a\nb", 10) == "a\\nb"
+    assert one_line("a\nb", 10) == "a b"
+    assert one_line("they do not fit:\n- a is 5\n- b is missing\n", 100) == "they do not fit: a is 5; b is missing "
     assert one_line("x" * 1_500, 10) == "x" * 10 + "… (+1,490 characters)"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import cast
 
 import click
@@ -83,10 +82,11 @@ def run(
     """
     from perdure.cli.session import perform
     from perdure.cli.start import RunOptions, run_task
+    from perdure.cli.streams import read_input
     from perdure.contracts.agent import Mode
 
     options = RunOptions(
-        task=sys.stdin.read() if task == "-" else task,
+        task=read_input() if task == "-" else task,
         agent=agent,
         model=model,
         fallbacks=fallbacks,
