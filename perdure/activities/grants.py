@@ -47,7 +47,7 @@ class GrantBooks:
         with posture():
             _check(grant)
             try:
-                await self._client.start_workflow(
+                book = await self._client.start_workflow(
                     GRANT_BOOK,
                     id=grant_book_id(grant.level, grant.subject),
                     task_queue=self._task_queue,
@@ -58,11 +58,15 @@ class GrantBooks:
                     static_summary=f"Grants of the {grant.level} {grant.subject}"[:200],
                     rpc_timeout=WRITE_WITHIN,
                 )
+                taken_by = (await book.describe(rpc_timeout=WRITE_WITHIN)).workflow_type
             except RPCError as error:
                 if error.status is RPCStatusCode.INVALID_ARGUMENT:
                     why = f"The grant {grant.grant_id} cannot be kept: the server takes no workflow of that name."
                     raise InvalidInputError(why) from None
                 raise GrantNotKeptError(grant.grant_id, f"the server answered {error.status.name}") from None
+            if taken_by != GRANT_BOOK:
+                why = f"a workflow of the type {taken_by} has taken the id of its book"
+                raise GrantNotKeptError(grant.grant_id, why)
 
     async def grants(self, agent: str, user: str) -> tuple[Grant, ...]:
         """The grants that hold for runs of the agent that the user started. Never raises.

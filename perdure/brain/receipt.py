@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from perdure.brain.humans import approvals_lacking
-from perdure.brain.inbox import known_message
+from perdure.brain.inbox import known_message, waits
 from perdure.brain.refuse import targets
 from perdure.contracts.ids import user_message_id
 from perdure.contracts.requests import (
@@ -36,8 +36,10 @@ def receipt_for(state: State, order: Order) -> Receipt:
             return Receipt(accepted=True, ids=tuple(call.call_id for call in meant), reason=_lacking(order, meant))
         case Deny() | Answer():
             return Receipt(accepted=True, ids=tuple(call.call_id for call in targets(state, order)))
-        case Edit() | Withdraw():
+        case Edit():
             return Receipt(accepted=True, ids=(order.message_id,))
+        case Withdraw():
+            return Receipt(accepted=True, ids=(order.message_id,), reason=_unanswered(state, order))
         case Revoke():
             return Receipt(accepted=True, ids=(order.grant_id,))
         case Interrupt() | Close():
@@ -48,6 +50,16 @@ def receipt_for(state: State, order: Order) -> Receipt:
 def _lacking(order: Approve, meant: tuple[Call, ...]) -> str:
     lacking = [call.call_id for call in meant if approvals_lacking(call, order)]
     return f"Further approvals are needed for {', '.join(lacking)}." if lacking else ""
+
+
+def _unanswered(state: State, order: Withdraw) -> str:
+    """A turn that a withdrawn message stops answers none of those that it took with that one."""
+    if state.turn is None or waits(state, order.message_id):
+        return ""
+    taken = [each.message_id for each in state.messages[state.turn.first_message :] if each.role == "user"]
+    others = ", ".join(message_id for message_id in taken if message_id != order.message_id)
+    left = f" It leaves {others} unanswered too: send again what still counts." if others else ""
+    return f"The turn stops. What the model has read of {order.message_id} stays in the transcript.{left}"
 
 
 def _hint(state: State) -> str:

@@ -20,7 +20,9 @@ from perdure.client.asking import check_order, startable
 from perdure.client.delivery import deliver
 from perdure.client.feed import Feed, read_history
 from perdure.client.grants import QUERY_WITHIN, Grants
+from perdure.client.kinds import check_is_run, check_new_run_id
 from perdure.client.listing import RunListing, list_runs
+from perdure.client.naming import named
 from perdure.client.projection import Projection
 from perdure.client.reading import read_as
 from perdure.client.rpc import rpc_errors
@@ -46,6 +48,7 @@ from perdure.contracts.requests import (
     Send,
     Withdraw,
 )
+from perdure.contracts.sizes import check_size
 from perdure.contracts.state import RunOutput, RunSummary
 from perdure.workflows.failures import failure_of
 
@@ -106,10 +109,11 @@ class Client:
         held to its schema, and `result` reads it.
 
         Raises RunAlreadyRunningError when a run of that id is running (there are never two loops of one id), and
-        InvalidInputError when the request cannot be used. An id whose run has ended may be used again.
+        InvalidInputError when the request or the id cannot be used. An id whose run has ended may be used again.
         """
         asked = startable(request, output)
-        chosen = run_id or f"run-{uuid.uuid4().hex[:12]}"
+        chosen = f"run-{uuid.uuid4().hex[:12]}" if run_id is None else run_id
+        check_new_run_id(chosen)
         with rpc_errors(self.address, chosen):
             await self._temporal.start_workflow(
                 names.AGENT_RUN,
@@ -156,7 +160,9 @@ class Client:
         return await self.tell(run_id, order)
 
     async def tell(self, run_id: str, order: Order) -> Receipt:
-        """Give the run any order; the methods below make them. Raises OrderRefusedError, RunNotFoundError.
+        """Give the run any order; the methods below make them.
+
+        Raises InvalidInputError for one that is too large, OrderRefusedError, RunNotFoundError.
 
         While no worker serves the run, the order is recorded and applied when one comes; the receipt then says so.
         """
@@ -183,34 +189,27 @@ class Client:
         reason: str = "",
         actor: str = "",
     ) -> Receipt:
-        """Let a waiting call run, or all that wait.
+        """Let a waiting call run: the named one, or the only one that waits now. `tell` takes an Approve of several.
 
         ``arguments`` replace the call's; the edited call is judged again. ``remember`` makes a grant of the approval.
-        Raises OrderRefusedError when nothing such waits, or ``actor`` may not approve it.
+        Raises OrderRefusedError when nothing such waits, several do, or ``actor`` may not approve it.
         """
         order = Approve(
-            call_id=call_id,
-            all=not call_id,
-            digest=digest,
-            arguments=arguments,
-            remember=remember,
-            reason=reason,
-            actor=actor,
+            call_id=call_id, digest=digest, arguments=arguments, remember=remember, reason=reason, actor=actor
         )
-        return await self.tell(run_id, order)
+        return await self._respond(run_id, order)
 
     async def deny(
         self, run_id: str, call_id: str = "", *, digest: str = "", reason: str = "", actor: str = ""
     ) -> Receipt:
-        """Refuse a waiting call, or all that wait. The model reads ``reason``. Raises OrderRefusedError."""
-        order = Deny(call_id=call_id, all=not call_id, digest=digest, reason=reason, actor=actor)
-        return await self.tell(run_id, order)
+        """Refuse a waiting call, named as in `approve`. The model reads ``reason``. Raises OrderRefusedError."""
+        return await self._respond(run_id, Deny(call_id=call_id, digest=digest, reason=reason, actor=actor))
 
     async def answer(
         self, run_id: str, answer: str | tuple[str, ...], *, call_id: str = "", actor: str = ""
     ) -> Receipt:
-        """Answer an open question; without ``call_id`` the only one. Raises OrderRefusedError."""
-        return await self.tell(run_id, Answer(answer=answer, call_id=call_id, actor=actor))
+        """Answer an open question; without ``call_id`` the only one that is open now. Raises OrderRefusedError."""
+        return await self._respond(run_id, Answer(answer=answer, call_id=call_id, actor=actor))
 
     async def revoke(self, run_id: str, grant_id: str, *, reason: str = "", actor: str = "") -> Receipt:
         """Take a grant of the run back. Raises OrderRefusedError when there is none of that id."""
@@ -227,13 +226,17 @@ class Client:
     async def cancel(self, run_id: str, *, reason: str = "", actor: str = "") -> None:
         """End the run now: open calls are stopped and settled. Raises RunNotFoundError."""
         order = Cancel(reason=reason, actor=actor)
+        check_size(order)
+        handle = self._temporal.get_workflow_handle(run_id)
         with rpc_errors(self.address, run_id):
-            await self._temporal.get_workflow_handle(run_id).cancel(reason=str(order))
+            check_is_run(run_id, (await handle.describe()).workflow_type)
+            await handle.cancel(reason=str(order))
 
     async def output(self, run_id: str) -> RunOutput:
         """Wait for the run's end and return its output. Raises RunFailedError with the cause, RunNotFoundError."""
         handle = self._temporal.get_workflow_handle(run_id, result_type=RunOutput)
         with rpc_errors(self.address, run_id):
+            check_is_run(run_id, (await handle.describe()).workflow_type)
             try:
                 output: RunOutput = await handle.result()
             except WorkflowFailureError as error:
@@ -272,6 +275,11 @@ class Client:
         """The newest runs. ``query`` is a Temporal list filter, such as ``PerdureStatus = 'waiting_approval'``."""
         with rpc_errors(self.address):
             return await list_runs(self._temporal, query, limit)
+
+    async def _respond(self, run_id: str, order: Approve | Deny | Answer) -> Receipt:
+        if not order.call_id:
+            order = named(await (await self.history(run_id)).foreseen(), order)
+        return await self.tell(run_id, order)
 
     async def _query(self, run_id: str, name: str, result_type: type[R]) -> R:
         handle = self._temporal.get_workflow_handle(run_id)

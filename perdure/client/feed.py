@@ -14,6 +14,7 @@ from temporalio.client import Client as TemporalClient
 from temporalio.client import WorkflowHandle
 from temporalio.service import RPCError, RPCStatusCode
 
+from perdure.client.kinds import check_is_run
 from perdure.client.live import Cursor, Snapshot, snapshot
 from perdure.client.projection import Projection
 from perdure.client.rpc import rpc_errors
@@ -168,6 +169,7 @@ class Feed:
 async def first_execution(temporal: TemporalClient, run_id: str) -> str:
     """The execution in which the newest run of that id began. Raises RPCError when there is none."""
     described = await temporal.get_workflow_handle(run_id).describe()
+    check_is_run(run_id, described.workflow_type)
     info = described.raw_description.workflow_execution_info
     return info.first_run_id or described.run_id
 
@@ -178,6 +180,7 @@ async def read_history(temporal: TemporalClient, run_id: str) -> Projection:
     Its state is that of the whole run: an execution begins with the state that its predecessor handed over.
     """
     described = await temporal.get_workflow_handle(run_id).describe()
+    check_is_run(run_id, described.workflow_type)
     return (await read_execution(temporal, run_id, described.run_id))[0]
 
 

@@ -17,6 +17,7 @@ from perdure.contracts.ids import grant_book_id
 from perdure.contracts.names import GRANT_BOOK, GRANTS, OPEN_REQUESTS, REVOKE
 from perdure.contracts.record import Record
 from perdure.contracts.requests import Receipt, Revoke
+from perdure.contracts.sizes import check_size
 
 QUERY_WITHIN = timedelta(seconds=10)
 """How long a worker may take to answer a question."""
@@ -89,11 +90,11 @@ class Grants:
         """
         order = Revoke(grant_id=grant_id, reason=reason, actor=actor)
         if level == "run":
-            return await self._tell(subject, order)
+            return await self._tell(subject, order, to_run=True)
         book_id = grant_book_id(level, subject)
         refused = None
         try:
-            receipt = await self._tell(book_id, order)
+            receipt = await self._tell(book_id, order, to_run=False)
         except RunNotFoundError:
             refused = OrderRefusedError(f"Nothing is remembered for the {level} {subject}.")
         except OrderRefusedError as error:
@@ -121,7 +122,7 @@ class Grants:
         if not run_id:
             return None
         try:
-            return await self._tell(run_id, order)
+            return await self._tell(run_id, order, to_run=True)
         except (OrderRefusedError, RunNotFoundError):
             return None
 
@@ -129,9 +130,10 @@ class Grants:
     def _address(self) -> str:
         return self._temporal.service_client.config.target_host
 
-    async def _tell(self, workflow_id: str, order: Revoke) -> Receipt:
+    async def _tell(self, workflow_id: str, order: Revoke, *, to_run: bool) -> Receipt:
+        check_size(order)
         with rpc_errors(self._address, workflow_id):
-            return await deliver(self._temporal, workflow_id, order)
+            return await deliver(self._temporal, workflow_id, order, to_run=to_run)
 
     async def _of_book(self, book_id: str, *, within: timedelta = QUERY_WITHIN) -> tuple[Grant, ...]:
         handle = self._temporal.get_workflow_handle(book_id)

@@ -90,6 +90,28 @@ class Projection:
         """Whether the history holds something that no worker has taken in yet, such as a signal."""
         return not self._closed and bool(self._task.orders or self._task.results)
 
+    async def foreseen(self) -> State | None:
+        """The state once the orders are taken in that are recorded and that no worker has taken in yet.
+
+        It begins with the start request where no worker has taken up the run.
+        """
+        loop = None
+        if self._loop is not None:
+            loop = Loop(self._loop.state, self._loop.at)
+        elif self._started is not None and not self._closed:
+            begun = await self._reader.start(self._started)
+            if isinstance(begun, RunRequest):
+                loop, _ = Loop.begin(self._run_id, begun, time_of(self._started.event_time))
+            elif begun is not None:
+                loop = Loop(begun.state, time_of(self._started.event_time))
+        if loop is None or self._closed:
+            return self.state
+        for _, _, event in sorted(self._task.orders, key=lambda order: order[:2]):
+            outcome = await self._reader.order(event, time_of(event.event_time))
+            if outcome is not None:
+                loop.feed(outcome)
+        return loop.state
+
     async def take(self, events: Iterable[HistoryEvent]) -> list[DurableEvent]:
         """Read a batch of events as the server gave it, whole; the durable events that follow, with positions."""
         told: list[DurableEvent] = []

@@ -10,6 +10,7 @@ from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
 from perdure.contracts.errors import (
+    InvalidInputError,
     OperatorError,
     OrderRefusedError,
     PerdureError,
@@ -17,6 +18,9 @@ from perdure.contracts.errors import (
     RunNotFoundError,
     ServerUnavailableError,
 )
+
+LONGEST_ID = 1_000
+"""Characters of a workflow's id at most: longer ones the server cannot know."""
 
 
 @contextmanager
@@ -41,8 +45,10 @@ def _of_status(error: RPCError, address: str, run_id: str) -> PerdureError:
             return OrderRefusedError(f"Run {run_id} has ended: nothing can be told to it any more.")
         case RPCStatusCode.NOT_FOUND:
             return RunNotFoundError(run_id)
-        case RPCStatusCode.INVALID_ARGUMENT if run_id:
+        case RPCStatusCode.INVALID_ARGUMENT if len(run_id) > LONGEST_ID:
             return RunNotFoundError(run_id)
+        case RPCStatusCode.INVALID_ARGUMENT:
+            return InvalidInputError(f"The Temporal server at {address} takes no such input: {error.message}")
         case RPCStatusCode.UNAVAILABLE:
             return ServerUnavailableError(address, "connection lost")
         case RPCStatusCode.DEADLINE_EXCEEDED | RPCStatusCode.CANCELLED if not run_id:

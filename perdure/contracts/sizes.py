@@ -1,13 +1,15 @@
 """How large a start request or an order may be, as JSON.
 
-The server takes an input of up to 2 MB, and an update of more: one that a run cannot pass on fails its workflow task
-for ever. A message stands in the history once and travels by reference; what else people say is passed on and repeated.
+The server takes inputs of up to 2 MB; what is larger by then fails a workflow task again and again: so we refuse what
+could grow to that on its way. A message stands in the history once and travels by reference; what else people say
+is passed on and repeated. Only an update of another client of more than 2 MB is beyond us: the SDK of the worker sends
+each update back with its answer, and fails the task over it until the server has given the update up.
 """
 
 from __future__ import annotations
 
 from perdure.contracts.errors import InvalidInputError
-from perdure.contracts.requests import Order, RunRequest
+from perdure.contracts.requests import Cancel, Order, RunRequest
 
 LARGEST_MESSAGE = 1_500_000
 """Bytes of a start request, or of a message with its attachments (in base64, four thirds of their bytes)."""
@@ -16,7 +18,7 @@ LARGEST_ORDER = 250_000
 """Bytes of any other order."""
 
 
-def check_size(written: Order | RunRequest) -> None:
+def check_size(written: Order | Cancel | RunRequest) -> None:
     """Raise InvalidInputError for what no run takes."""
     carries_message = isinstance(written, RunRequest) or written.kind in ("send", "edit")
     most = LARGEST_MESSAGE if carries_message else LARGEST_ORDER

@@ -19,6 +19,7 @@ from perdure.brain.views import open_requests, output, summary, transcript_page
 from perdure.contracts.approvals import OpenRequests
 from perdure.contracts.errors import InvalidInputError, PerdureError, bounded
 from perdure.contracts.failures import Failure
+from perdure.contracts.ids import GRANT_BOOKS
 from perdure.contracts.names import (
     AGENT_RUN,
     ANSWER,
@@ -54,7 +55,10 @@ class AgentRun:
         self._engine: Engine | None = None
         self._unreadable: Exception | None = None
         try:
-            self._engine = Engine(workflow.info().workflow_id, read_start(args))
+            run_id = workflow.info().workflow_id
+            if run_id.startswith(GRANT_BOOKS):
+                raise InvalidInputError(f"A run cannot have the id {run_id!r}: it is that of a book of grants.")
+            self._engine = Engine(run_id, read_start(args))
         except Exception as error:  # noqa: BLE001 - an error here would fail the task for ever: run() reports it
             self._unreadable = error
 

@@ -97,3 +97,19 @@ def test_a_grant_is_remembered_and_revoked_by_its_id() -> None:
     run.told(Approve(call_id="t1s1c1", remember=Remember()))
 
     assert receipt_for(run.state, Revoke(grant_id="g1")).ids == ("g1",)
+
+
+def test_a_withdrawal_that_stops_a_turn_says_which_other_messages_it_leaves_unanswered() -> None:
+    run = Led()
+    run.told(Send(message="And this."))
+    run.resolved()
+    run.told(Send(message="Not yet read."))
+
+    stops = receipt_for(run.state, Withdraw(message_id="u1"))
+    waits = receipt_for(run.state, Withdraw(message_id="u3"))
+
+    assert stops.reason == (
+        "The turn stops. What the model has read of u1 stays in the transcript. "
+        "It leaves u2 unanswered too: send again what still counts."
+    )
+    assert waits.reason == ""

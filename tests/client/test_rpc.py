@@ -7,6 +7,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from perdure.client.rpc import rpc_errors
 from perdure.contracts.errors import (
+    InvalidInputError,
     OperatorError,
     OrderRefusedError,
     PerdureError,
@@ -25,7 +26,7 @@ def rpc_error(status: RPCStatusCode, message: str = "said the server") -> RPCErr
     [
         (rpc_error(RPCStatusCode.NOT_FOUND), RunNotFoundError, "no run 'r1'"),
         (rpc_error(RPCStatusCode.NOT_FOUND, "workflow execution already completed"), OrderRefusedError, "has ended"),
-        (rpc_error(RPCStatusCode.INVALID_ARGUMENT), RunNotFoundError, "no run 'r1'"),
+        (rpc_error(RPCStatusCode.INVALID_ARGUMENT), InvalidInputError, "takes no such input: said the server"),
         (rpc_error(RPCStatusCode.UNAVAILABLE), ServerUnavailableError, "host:7233"),
         (rpc_error(RPCStatusCode.DEADLINE_EXCEEDED), OperatorError, "perdure worker"),
         (rpc_error(RPCStatusCode.FAILED_PRECONDITION), OperatorError, "perdure worker"),
@@ -37,6 +38,11 @@ def rpc_error(status: RPCStatusCode, message: str = "said the server") -> RPCErr
 def test_what_temporal_raises_says_what_to_do(raised: Exception, expected: type[PerdureError], told: str) -> None:
     with pytest.raises(expected, match=told), rpc_errors("host:7233", "r1"):
         raise raised
+
+
+def test_a_run_whose_id_no_server_takes_is_one_that_does_not_exist() -> None:
+    with pytest.raises(RunNotFoundError), rpc_errors("host:7233", "x" * 1_001):
+        raise rpc_error(RPCStatusCode.INVALID_ARGUMENT)
 
 
 def test_a_server_that_does_not_answer_is_not_taken_for_a_run_without_a_worker() -> None:
