@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pydantic import JsonValue
-
-from perdure.agents.files import read_agent
+from perdure.agents.bounded import read_bounded
+from perdure.agents.files import MOST_BYTES, read_agent
 from perdure.agents.freeze import freeze
 from perdure.agents.models import layered
 from perdure.cli.attend import Conduct
@@ -23,9 +21,11 @@ from perdure.cli.text import plain
 from perdure.client.attachments import attachment
 from perdure.contracts.activities import AgentQuery
 from perdure.contracts.agent import AgentSpec, Humans, Limits, Mode
+from perdure.contracts.decode import decode
 from perdure.contracts.errors import InvalidInputError, RunAlreadyRunningError
 from perdure.contracts.names import DEFAULT_AGENT
 from perdure.contracts.requests import RunRequest
+from perdure.contracts.schemas import Schema, schema_fault
 from perdure.providers.choice import Choice
 from perdure.worker.parts import Parts, gather_parts, named_models
 from perdure.worker.settings import Settings
@@ -66,13 +66,14 @@ async def run_task(options: RunOptions) -> int:
     spec = parts.shelf.get(agent) if isinstance(agent, str) else agent
     check_models(options, settings, parts, spec, choice)
     freeze(spec, parts.toolbox.specs, choice.model, limits=settings.limits, workspace=str(settings.workspace))
+    asked = request(options, settings, agent, choice)
     first = f"model {plain(choice.model)} ({plain(choice.why)})"
     if options.as_json:
         screen.note(first)
     else:
         screen.write((Span(first + "\n", "quiet"),))
     async with serving_runs(settings, parts, screen, tools) as session:
-        run_id = await started(session, options, request(options, settings, agent, choice), screen)
+        run_id = await started(session, options, asked, screen)
         conduct = Conduct(actor(), yes=options.yes, stops_turn=True, as_json=options.as_json, tools=tools)
         return await followed(session, run_id, screen, conduct)
 
@@ -123,16 +124,22 @@ def request(options: RunOptions, settings: Settings, agent: str | AgentSpec, cho
     )
 
 
-def read_schema(path: str) -> dict[str, JsonValue]:
+def read_schema(path: str) -> Schema:
     """The JSON Schema in a file. Raises InvalidInputError."""
     try:
-        schema = json.loads(Path(path).read_text(encoding="utf-8"))
+        text = read_bounded(Path(path), MOST_BYTES)
+        if len(text) > MOST_BYTES:
+            raise ValueError(f"it has more than {MOST_BYTES:,} bytes")
+        schema = decode(text.decode())
     except (OSError, ValueError) as error:
-        raise InvalidInputError(f"The output schema {path!r} cannot be read: {error}.") from None
+        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise InvalidInputError(f"The output schema {path!r} cannot be read: {why}.") from None
     if not isinstance(schema, dict):
         raise InvalidInputError(
             f"The output schema {path!r} must be a JSON object, such as a model_json_schema() gives."
         )
+    if fault := schema_fault(schema):
+        raise InvalidInputError(f"{path}: {fault}")
     return schema
 
 

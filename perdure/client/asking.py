@@ -8,11 +8,11 @@ from pydantic import TypeAdapter
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError
 
 from perdure.contracts.agent import AgentSpec
-from perdure.contracts.attachments import attachment_fault
+from perdure.contracts.attachments import check_attachments
 from perdure.contracts.errors import InvalidInputError
-from perdure.contracts.messages import UserPart
 from perdure.contracts.requests import Order, RunRequest
 from perdure.contracts.schemas import Schema, schema_fault
+from perdure.contracts.sizes import check_size
 
 
 def startable(request: RunRequest | str, output: type[Any] | None = None) -> RunRequest:
@@ -27,7 +27,8 @@ def startable(request: RunRequest | str, output: type[Any] | None = None) -> Run
     for schema in (asked.output, inline):
         if schema is not None and (fault := schema_fault(schema)):
             raise InvalidInputError(str(fault))
-    _check_attachments(asked.attachments)
+    check_attachments(asked.attachments)
+    check_size(asked)
     return asked
 
 
@@ -36,13 +37,8 @@ def check_order(order: Order) -> None:
     if order.kind in ("send", "edit") and not order.message.strip():
         raise InvalidInputError("The message is empty. Say what the agent should know or do.")
     if order.kind == "send":
-        _check_attachments(order.attachments)
-
-
-def _check_attachments(parts: tuple[UserPart, ...]) -> None:
-    for number, part in enumerate(parts, 1):
-        if fault := attachment_fault(part):
-            raise InvalidInputError(f"Attachment {number} cannot be sent: {fault}.")
+        check_attachments(order.attachments)
+    check_size(order)
 
 
 def _schema_of(output: type[Any]) -> Schema:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from urllib.parse import urlsplit
 
+from perdure.contracts.errors import InvalidInputError
 from perdure.contracts.messages import UserPart
 from perdure.contracts.urls import unusable
 
@@ -15,6 +16,14 @@ ATTACHMENT_BYTES = 1024 * 1024
 """Bytes of one attachment at most: the server takes no message over 2 MB, and JSON makes four thirds of bytes."""
 
 _MEDIA_TYPE = re.compile(r"[A-Za-z0-9][\w!#$&^.+-]*/[A-Za-z0-9][\w!#$&^.+-]*(\s*;[ -~]*)?")
+_TEXT_TYPES = re.compile(r"text/.*|application/(?:json|xml|yaml|x-yaml|toml)")
+
+
+def check_attachments(parts: tuple[UserPart, ...]) -> None:
+    """Raise InvalidInputError for parts that cannot be sent."""
+    for number, part in enumerate(parts, 1):
+        if fault := attachment_fault(part):
+            raise InvalidInputError(f"Attachment {number} cannot be sent: {fault}.")
 
 
 def attachment_fault(part: UserPart) -> str:
@@ -27,7 +36,15 @@ def attachment_fault(part: UserPart) -> str:
         return "it needs either data or a url, and not both"
     if part.url is not None:
         return address_fault(part.url)
-    return size_fault(len(part.data or b""))
+    data = part.data or b""
+    if is_text(part.media_type) and not _is_utf8(data):
+        return f"it is no UTF-8, and {part.media_type[:100]} is sent as such. Save it as UTF-8"
+    return size_fault(len(data))
+
+
+def is_text(media_type: str) -> bool:
+    """Whether data of this type is sent as what it says, and not as bytes."""
+    return _TEXT_TYPES.fullmatch(media_type) is not None
 
 
 def address_fault(url: str) -> str:
@@ -50,3 +67,11 @@ def size_fault(size: int) -> str:
             "file into the workspace, where the agent reads it"
         )
     return ""
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

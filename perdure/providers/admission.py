@@ -11,6 +11,7 @@ from typing import get_args
 
 from pydantic import JsonValue
 
+from perdure.contracts.attachments import is_text
 from perdure.contracts.errors import KeyMissingError, UnsupportedCapabilityError
 from perdure.contracts.generation import Way
 from perdure.contracts.messages import UserPart
@@ -19,7 +20,6 @@ from perdure.contracts.tools import HostedTool
 from perdure.providers.capabilities import SAID, Capabilities, Capability, capabilities_of, patterns_with
 from perdure.providers.catalogue import WireProtocol
 from perdure.providers.dialects import Dialect
-from perdure.providers.encoding import is_text
 from perdure.providers.patterns import fits
 from perdure.providers.schemas import for_anthropic, for_gemini, for_openai
 from perdure.providers.service import Service

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 
+from perdure.contracts.attachments import is_text
 from perdure.contracts.errors import BadRequestError
 from perdure.contracts.messages import (
     AssistantMessage,
@@ -20,7 +21,7 @@ from perdure.contracts.messages import (
     UserPart,
 )
 from perdure.contracts.prompts import ModelRequest
-from perdure.providers.encoding import arguments_sent, in_base64, is_text
+from perdure.providers.encoding import arguments_sent, in_base64
 from perdure.providers.lenient import Json, a_text, an_object
 from perdure.providers.tool_names import ToolNames
 

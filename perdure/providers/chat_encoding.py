@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 
 from pydantic import JsonValue
 
+from perdure.contracts.attachments import is_text
 from perdure.contracts.errors import BadRequestError
 from perdure.contracts.messages import (
     AssistantMessage,
@@ -25,7 +26,7 @@ from perdure.contracts.messages import (
 )
 from perdure.contracts.prompts import ModelRequest
 from perdure.providers.dialects import Dialect
-from perdure.providers.encoding import arguments_text, call_ids, data_url, file_text, in_base64, is_text, result_text
+from perdure.providers.encoding import arguments_text, call_ids, data_url, file_text, in_base64, result_text
 from perdure.providers.hosted_tools import for_chat
 from perdure.providers.lenient import Json, a_list
 from perdure.providers.schemas import for_openai

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import base64
 import json
-import re
 from collections import Counter
 from collections.abc import Callable
 
 from perdure.contracts.messages import AssistantMessage, CallPart, FilePart, ToolMessage
 from perdure.contracts.prompts import ModelRequest
 from perdure.providers.lenient import Json
-
-_TEXT_TYPES = re.compile(r"text/.*|application/(?:json|xml|yaml|x-yaml|toml)")
 
 
 def call_ids(request: ModelRequest, *, fits: Callable[[str], bool] = bool) -> dict[str, str]:
@@ -48,11 +45,6 @@ def arguments_text(call: CallPart) -> str:
 def result_text(message: ToolMessage) -> str:
     """A result in words: its text, else its data."""
     return message.text or ("" if message.data is None else json.dumps(message.data))
-
-
-def is_text(media_type: str) -> bool:
-    """Whether files of this type can be read as they are."""
-    return _TEXT_TYPES.fullmatch(media_type) is not None
 
 
 def file_text(file: FilePart) -> str:

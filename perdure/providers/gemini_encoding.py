@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 from pydantic import JsonValue
 
+from perdure.contracts.attachments import is_text
 from perdure.contracts.errors import BadRequestError
 from perdure.contracts.messages import (
     AssistantMessage,
@@ -33,7 +34,7 @@ from perdure.contracts.messages import (
 from perdure.contracts.prompts import ModelRequest
 from perdure.contracts.tools import ToolSpec
 from perdure.providers.dialects import Dialect
-from perdure.providers.encoding import arguments_sent, call_ids, file_text, in_base64, is_text
+from perdure.providers.encoding import arguments_sent, call_ids, file_text, in_base64
 from perdure.providers.hosted_tools import for_gemini
 from perdure.providers.lenient import Json
 from perdure.providers.schemas import for_gemini as for_gemini_schema

@@ -13,6 +13,7 @@ from typing import assert_never
 
 from pydantic import JsonValue
 
+from perdure.contracts.attachments import is_text
 from perdure.contracts.errors import BadRequestError
 from perdure.contracts.messages import (
     AssistantMessage,
@@ -28,7 +29,7 @@ from perdure.contracts.messages import (
 from perdure.contracts.prompts import ModelRequest
 from perdure.providers.chat_encoding import cache_key_sent
 from perdure.providers.dialects import Dialect
-from perdure.providers.encoding import arguments_text, call_ids, data_url, file_text, is_text, result_text
+from perdure.providers.encoding import arguments_text, call_ids, data_url, file_text, result_text
 from perdure.providers.hosted_tools import Keys, for_responses
 from perdure.providers.lenient import Json, an_object
 from perdure.providers.openai_responses_items import call_item, hosted_item, message_item, reasoning_item

@@ -14,10 +14,11 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from perdure.contracts.attachments import check_attachments
 from perdure.contracts.continuation import Continuation
 from perdure.contracts.errors import InvalidInputError
 from perdure.contracts.names import SEND
-from perdure.contracts.requests import Order, RunRequest
+from perdure.contracts.requests import Order, RunRequest, Send
 from perdure.contracts.sizes import check_size
 from perdure.contracts.written import explained
 
@@ -51,6 +52,8 @@ def read_order(kind: str, args: tuple[Any, ...]) -> Order:
     except ValidationError as error:
         raise InvalidInputError(f"The {kind} cannot be read: {explained(error)}.") from None
     check_size(order)
+    if isinstance(order, Send):
+        check_attachments(order.attachments)
     return order
 
 
@@ -70,6 +73,7 @@ def read_start(args: tuple[Any, ...]) -> RunRequest | Continuation:
     except ValidationError as error:
         raise InvalidInputError(f"The start request cannot be read: {explained(error)}.") from None
     check_size(request)
+    check_attachments(request.attachments)
     return request
 
 

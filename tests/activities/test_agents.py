@@ -175,3 +175,14 @@ async def test_an_unknown_tool_is_told(resolve: Resolve) -> None:
 
 async def test_an_unknown_model_is_told_before_anything_runs(resolve: Resolve) -> None:
     assert "There is no provider" in (await failure(resolve("clerk", model="other:model"))).message
+
+
+@pytest.mark.parametrize("inline", [True, False])
+async def test_an_output_schema_that_no_answer_can_be_held_to_fails_the_run_at_its_start(
+    resolve: Resolve, inline: bool
+) -> None:
+    schema = {"$ref": "http://example.org/a"}
+    attempt = resolve(AgentSpec(output=schema)) if inline else resolve("clerk", output=schema)
+    told = await failure(attempt)
+    assert told.kind == "invalid_input"
+    assert told.message.startswith("The output schema cannot be used: $ref may lead to parts of the schema alone")

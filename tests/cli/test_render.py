@@ -22,7 +22,7 @@ from perdure.contracts.events import (
     TurnEnded,
 )
 from perdure.contracts.failures import Failure
-from perdure.contracts.messages import ImagePart, TextPart, UserMessage
+from perdure.contracts.messages import FilePart, ImagePart, TextPart, UserMessage
 from perdure.contracts.requests import Answer, Approve, Deny
 from perdure.contracts.usage import Cost, Usage
 from tests.cli.happenings import NOON, answered, asked, call, ended, opened, ordered, piece, started, wonders

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -253,16 +254,24 @@ def test_files_go_with_the_task_and_the_output_fits_the_schema(home: Home, play:
     assert [part["kind"] for part in received["message"]["parts"]] == ["text", "file"]
     turn = next(event for event in events if event["kind"] == "turn_ended")
     assert (turn["end"], turn["data"]) == ("completed", {"sum": 3})
+    assert (events[-1]["kind"], events[-1]["data"]) == ("run_closed", {"sum": 3})
 
 
 def test_an_output_that_never_fits_fails_with_the_turn_s_end(home: Home, play: Play) -> None:
     (home.path / "schema.json").write_text('{"type": "object", "required": ["sum"]}')
     model = play(*(says(f"no json {number}") for number in range(10)))
+    run_id = unique("run")
 
-    ended = home.run("run", "Add up", "--model", model, "--output", "schema.json")
+    ended = home.run("run", "Add up", "--model", model, "--output", "schema.json", "--run-id", run_id)
+    shown = home.run("show", run_id).stdout
 
+    why = "The answer does not fit the output schema (asked 4 times): It is no JSON: Expecting value"
     assert ended.returncode == 1, ended
-    assert "turn 1 invalid_output" in ended.stdout
+    assert f"turn 1 invalid_output: {why}" in ended.stdout
+    assert f"run {run_id} failed: {why}" in ended.stderr
+    assert f"\ncause   {why}" in shown
+    for told in (ended.stdout, shown):
+        assert told.count("(the answer does not fit: It is no JSON: Expecting value") == 3
 
 
 def test_another_model_answers_when_the_first_one_fails(home: Home, play: Play) -> None:
@@ -276,5 +285,15 @@ def test_another_model_answers_when_the_first_one_fails(home: Home, play: Play) 
 
 def test_what_cannot_be_attached_or_read_is_said_before_anything_starts(home: Home) -> None:
     failed(home.run("run", "Hello", "--model", "demo:demo", "--attach", "absent.png"), 2, "absent.png", "attached")
-    (home.path / "schema.json").write_text("[]")
-    failed(home.run("run", "Hello", "--model", "demo:demo", "--output", "schema.json"), 2, "schema.json", "JSON object")
+    os.mkfifo(home.path / "pipe")
+    schemas = {
+        "[]": "JSON object",
+        '{"type": "objekt"}': "'objekt' is no type",
+        '{"$ref": "http://example.org/a"}': "parts of the schema alone",
+        '{"$ref": "#"}': "without end",
+    }
+    for schema, why in schemas.items():
+        (home.path / "schema.json").write_text(schema)
+        failed(home.run("run", "Hello", "--model", "demo:demo", "--output", "schema.json"), 2, "schema.json", why)
+    for option in ("--attach", "--output"):
+        failed(home.run("run", "Hello", "--model", "demo:demo", option, "pipe"), 2, "pipe", "no regular file")

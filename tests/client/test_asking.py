@@ -9,7 +9,7 @@ from perdure.client.asking import check_order, startable
 from perdure.contracts.agent import AgentSpec
 from perdure.contracts.attachments import ATTACHMENT_BYTES
 from perdure.contracts.errors import InvalidInputError
-from perdure.contracts.messages import AudioPart, FilePart, ImagePart, UserPart
+from perdure.contracts.messages import FilePart, ImagePart
 from perdure.contracts.requests import Edit, RunRequest, Send
 
 
@@ -54,26 +54,17 @@ def test_a_type_without_a_schema_is_refused() -> None:
             startable("Hi", output)  # type: ignore[arg-type]  # a union is no type to mypy
 
 
-@pytest.mark.parametrize(
-    ("part", "said"),
-    [
-        (FilePart(media_type="text/plain"), "either data or a url"),
-        (FilePart(media_type="text/plain", data=b"x", url="https://example.org/a"), "either data or a url"),
-        (FilePart(media_type="text/plain", data=b""), "it is empty"),
-        (FilePart(media_type="text/plain", data=b"x" * (ATTACHMENT_BYTES + 1)), "it is too large"),
-        (FilePart(media_type="nonsense", data=b"x"), "'nonsense' is no media type"),
-        (ImagePart(url="file:///etc/passwd"), "starts with http:// or https://"),
-        (AudioPart(url="javascript:alert(1)"), "starts with http:// or https://"),
-        (ImagePart(url="http://user:pw@example.org/x.png"), "neither a user nor a password"),
-    ],
-)
-def test_an_attachment_that_no_provider_could_use_is_refused(part: UserPart, said: str) -> None:
-    good = FilePart(media_type="text/plain; charset=utf-8", data=b"x")
+def test_an_attachment_that_no_provider_could_use_is_refused() -> None:
+    parts = (ImagePart(url="http://user:pw@example.org/x.png"),)
     for ask in (
-        lambda: startable(RunRequest(message="Look", attachments=(good, part))),
-        lambda: check_order(Send(message="Look", attachments=(good, part))),
+        lambda: startable(RunRequest(message="Look", attachments=parts)),
+        lambda: check_order(Send(message="Look", attachments=parts)),
     ):
-        with pytest.raises(InvalidInputError, match="Attachment 2 cannot be sent") as caught:
+        with pytest.raises(InvalidInputError, match="Attachment 1 cannot be sent"):
             ask()
-        assert said in str(caught.value)
-        assert "pw@" not in str(caught.value)
+
+
+def test_attachments_that_are_too_large_together_are_refused() -> None:
+    parts = (FilePart(media_type="application/pdf", data=b"x" * ATTACHMENT_BYTES),) * 2
+    with pytest.raises(InvalidInputError, match="The start request is too large together"):
+        startable(RunRequest(message="Look", attachments=parts))

@@ -12,7 +12,6 @@ from perdure.providers.encoding import (
     call_ids,
     data_url,
     file_text,
-    is_text,
     result_text,
 )
 
@@ -64,10 +63,4 @@ def test_a_result_is_its_text_else_its_data_else_nothing() -> None:
 def test_a_file_of_text_is_said_under_its_name() -> None:
     assert file_text(FilePart(media_type="text/csv", name="a.csv", data=b"x,\xff")) == "File a.csv:\n\nx,\ufffd"
     assert file_text(FilePart(media_type="text/csv", data=b"x")) == "File without a name:\n\nx"
-    assert [is_text(kind) for kind in ("text/html", "application/json", "application/pdf", "x/text")] == [
-        True,
-        True,
-        False,
-        False,
-    ]
     assert data_url("image/png", b"abc") == "data:image/png;base64,YWJj"

@@ -45,8 +45,11 @@ async def test_an_answer_that_does_not_fit_is_asked_for_again(stage: Stage, bad:
 
 async def test_an_answer_that_never_fits_fails_the_run_within_the_limits(stage: Stage) -> None:
     run_id = await started(stage, "one", "two", "three", "four", limits={"feedback_rounds": 2})
-    with pytest.raises(RunFailedError, match="invalid_output"):
+    with pytest.raises(
+        RunFailedError, match=r"does not fit the output schema \(asked 3 times\): It is no JSON"
+    ) as caught:
         await stage.client.result(run_id, Place)
+    assert caught.value.failure().kind == "invalid_output"
     events = [event async for event in stage.client.events(run_id)]
     ended = next(event for event in events if event.kind == "turn_ended")
     assert (ended.end, ended.data) == ("invalid_output", None)
@@ -61,11 +64,21 @@ async def test_calls_come_before_the_answer_as_ever(stage: Stage) -> None:
     assert (await stage.client.result(run_id, Place)).name == "Ghent"
 
 
-async def test_a_schema_that_is_none_fails_the_run_at_once(stage: Stage) -> None:
+async def test_a_schema_that_is_none_starts_no_run(stage: Stage) -> None:
     request = RunRequest(message="Hi", model=stage.model(script(says("{}"))), output={"type": "nonsense"})
-    run_id = await stage.client.start(request)
-    with pytest.raises(RunFailedError, match="output schema"):
-        await stage.client.output(run_id)
+    with pytest.raises(InvalidInputError, match="output schema"):
+        await stage.client.start(request)
+
+
+async def test_numbers_that_are_no_json_are_asked_for_again(stage: Stage) -> None:
+    run_id = await started(stage, '{"name": "Ghent", "people": NaN}', GOOD)
+    assert (await stage.client.result(run_id, Place)).people == 265000
+    events = [event async for event in stage.client.events(run_id, live=False)]
+    asked = [event.problem for event in events if event.kind == "model_called"]
+    assert asked == ["", "It is no JSON: NaN is no JSON."]
+    closed = events[-1]
+    assert closed.kind == "run_closed"
+    assert closed.data == {"name": "Ghent", "people": 265000}
 
 
 async def test_reading_an_output_as_something_else_says_so(stage: Stage) -> None:
