@@ -217,6 +217,12 @@ async def time_skipping() -> AsyncIterator[WorkflowEnvironment]:
         yield environment
 
 
+async def recorded(client: Client, run_id: str) -> bytes:
+    """All that the run's history holds, payloads as they are: as JSON a history has them in base64."""
+    history = await client.get_workflow_handle(run_id).fetch_history()
+    return b"".join(event.SerializeToString() for event in history.events)
+
+
 def unique(prefix: str = "test") -> str:
     """A name that nothing else uses, for a task queue or a run."""
     return f"{prefix}-{uuid.uuid4().hex[:12]}"

@@ -28,6 +28,7 @@ from perdure.worker.worker import sandbox
 from perdure.workflows.run import AgentRun
 from tests.server.stage import Stage, Workers, worker_here
 from tests.server.tools import effects
+from tests.servers import recorded
 
 
 async def attempts(stage: Stage, run_id: str, activity_id: str) -> list[int]:
@@ -313,4 +314,6 @@ async def test_no_key_or_header_stands_in_the_history(lone: Stage, dev_server: s
     finally:
         server.close()
     assert any(canary in head for head in seen), "the provider never got the key: the test shows nothing"
-    assert canary not in (await lone.temporal.get_workflow_handle(run_id).fetch_history()).to_json()
+    history = await recorded(lone.temporal, run_id)
+    assert b"bad key" in history, "the refusal is not recorded: the test shows nothing"
+    assert canary.encode() not in history

@@ -22,7 +22,7 @@ from perdure.workflows.executors import NOTIFY_ATTEMPTS
 from tests.server.hearing import receiving
 from tests.server.stage import TOOLS, Stage, worker_here
 from tests.server.tools import effects
-from tests.servers import StartWorker, eventually, unique
+from tests.servers import StartWorker, eventually, recorded, unique
 
 CANARY = "canary-83b1d0f4"
 REMINDED = Waiting(deadline=timedelta(hours=1), remind=timedelta(hours=1) - timedelta(seconds=1))
@@ -229,9 +229,7 @@ async def test_no_secret_of_a_hook_is_in_the_history_or_the_log(
         await stage.client.output(run_id)
         assert receiver.posted[0].path == f"/{CANARY}?token={CANARY}"
         worker.stop()
-    history = await stage.temporal.get_workflow_handle(run_id).fetch_history()
-    recorded = b"".join(event.SerializeToString() for event in history.events)
     assert NOTIFY in await scheduled(stage, run_id)
-    assert CANARY.encode() not in recorded
+    assert CANARY.encode() not in await recorded(stage.temporal, run_id)
     assert CANARY not in worker.output
     assert CANARY not in (stage.folder / "env").read_text()

@@ -18,7 +18,7 @@ from perdure.contracts.state import RunOutput
 from perdure.providers.gate import Gate
 from perdure.testing.script import asks, held, save, says, script
 from perdure.worker.worker import sandbox
-from tests.servers import StartWorker, eventually, unique
+from tests.servers import StartWorker, eventually, recorded, unique
 from tests.worker.sandboxed import Shared, identities
 
 CANARY = "canary-61d0f2bb"
@@ -85,10 +85,9 @@ async def test_a_key_of_the_dotenv_file_does_not_come_out_of_a_tool(
     agent = AgentSpec(name="leaky", prompt="Leak.", policy=policy)
     run_id = await start(temporal_client, task_queue, RunRequest(message="Go", agent=agent))
     assert (await output(temporal_client, run_id)).output == "Done."
-    history = await temporal_client.get_workflow_handle(run_id).fetch_history()
-    recorded = b"".join(event.SerializeToString() for event in history.events)
-    assert f"SOME_API_KEY={HIDDEN}".encode() in recorded
-    assert CANARY.encode() not in recorded
+    history = await recorded(temporal_client, run_id)
+    assert f"SOME_API_KEY={HIDDEN}".encode() in history
+    assert CANARY.encode() not in history
 
 
 async def test_a_worker_that_is_told_to_end_ends_cleanly(start_worker: StartWorker, tmp_path: Path) -> None:
