@@ -6,21 +6,21 @@ are, so that what a list shows is what `perdure grants revoke` takes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
-
-from rich.table import Table
-from rich.text import Text
 
 from perdure.cli.lines import Span
 from perdure.cli.screen import Screen
 from perdure.cli.session import Session, actor, reaching, read_settings, said
+from perdure.cli.table import show_table
 from perdure.cli.text import counted, lasting, one_line, plain
 from perdure.client.delivery import KEPT
 from perdure.client.grants import holding
 from perdure.contracts.agent import ArgumentRule
 from perdure.contracts.approvals import Grant
 from perdure.contracts.errors import InvalidInputError, OrderRefusedError, RunNotFoundError
+
+TITLES = ("GRANT", "FOR", "TOOL", "ARGUMENTS", "EXPIRES", "BY", "REASON")
 
 
 async def list_grants(run_id: str, agent: str, user: str, *, as_json: bool) -> int:
@@ -43,7 +43,8 @@ async def list_grants(run_id: str, agent: str, user: str, *, as_json: bool) -> i
         for grant in grants:
             screen.line(grant.model_dump_json())
     elif grants:
-        screen.out.print(table(grants, datetime.now(UTC)))
+        now = datetime.now(UTC)
+        show_table(screen, TITLES, (cells(grant, now) for grant in grants), folded=("ARGUMENTS", "REASON"))
     else:
         screen.note("Nothing is remembered there.", "plain")
     if silent:
@@ -113,21 +114,11 @@ def _named(grant: Grant) -> Grant:
     return grant.model_copy(update={"grant_id": f"{grant.subject}/{grant.grant_id}"})
 
 
-def table(grants: Iterable[Grant], now: datetime) -> Table:
-    """The grants in columns."""
-    columns = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("GRANT", "FOR", "TOOL"):
-        columns.add_column(title, no_wrap=True)
-    columns.add_column("ARGUMENTS", overflow="fold")
-    for title in ("EXPIRES", "BY"):
-        columns.add_column(title, no_wrap=True)
-    columns.add_column("REASON", overflow="fold")
-    for grant in grants:
-        expires = f"in {lasting(grant.expires_at - now)}" if grant.expires_at else "never"
-        whose = f"{grant.level} {grant.subject}{' and its sub-agents' if grant.children else ''}"
-        cells = (grant.grant_id, whose, grant.tool, conditions(grant), expires, grant.actor, grant.reason)
-        columns.add_row(*(Text(one_line(cell, 200)) for cell in cells))
-    return columns
+def cells(grant: Grant, now: datetime) -> tuple[str, ...]:
+    """The grant under `TITLES`."""
+    expires = f"in {lasting(grant.expires_at - now)}" if grant.expires_at else "never"
+    whose = f"{grant.level} {grant.subject}{' and its sub-agents' if grant.children else ''}"
+    return grant.grant_id, whose, grant.tool, conditions(grant), expires, grant.actor, grant.reason
 
 
 def conditions(grant: Grant) -> str:

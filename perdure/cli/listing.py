@@ -5,11 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 
-from rich.table import Table
-from rich.text import Text
-
 from perdure.cli.screen import Screen
 from perdure.cli.session import Session, reaching, read_settings, said
+from perdure.cli.table import show_table
 from perdure.cli.text import one_line
 from perdure.cli.waiting import Asked, waiting_of
 from perdure.client.listing import RunListing
@@ -17,6 +15,7 @@ from perdure.contracts.approvals import Question, RequestedCall
 
 WAITING = ("waiting_approval", "waiting_answer", "waiting_external", "waiting_budget")
 ENDED = ("completed", "failed", "canceled")
+TITLES = ("RUN", "STATUS", "AGENT", "STARTED", "AWAITS")
 READ_AT_ONCE = 8
 """Histories that are read at the same time."""
 
@@ -36,7 +35,7 @@ async def list_runs(status: str | None, limit: int, *, as_json: bool) -> int:
         for row in rows:
             screen.line(row.model_dump_json())
     elif rows:
-        screen.out.print(table(rows))
+        show_table(screen, TITLES, map(cells, rows), folded=("AWAITS",))
     else:
         such = f" that are {status}" if status else ""
         screen.note(f'There are no runs{such}. Start one with `perdure run "…"`.')
@@ -83,14 +82,6 @@ def named(asked: Asked) -> str:
             return f"{asked.call_id} {one_line(asked.text, 60)}"
 
 
-def table(rows: Iterable[Row]) -> Table:
-    """The rows in columns, times in the zone of this machine."""
-    columns = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("RUN", "STATUS", "AGENT", "STARTED"):
-        columns.add_column(title, no_wrap=True)
-    columns.add_column("AWAITS", overflow="fold")
-    for row in rows:
-        started = row.started_at.astimezone().strftime("%Y-%m-%d %H:%M:%S")
-        cells = (row.run_id, row.status, row.agent, started, row.awaits)
-        columns.add_row(*(Text(one_line(cell, 200)) for cell in cells))
-    return columns
+def cells(row: Row) -> tuple[str, ...]:
+    """The row under `TITLES`, its time in the zone of this machine."""
+    return row.run_id, row.status, row.agent, f"{row.started_at.astimezone():%Y-%m-%d %H:%M:%S}", row.awaits

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
-
-from rich.table import Table
-from rich.text import Text
+from collections.abc import Mapping
 
 from perdure.cli.lines import Span
 from perdure.cli.screen import Screen
 from perdure.cli.session import read_settings, said
-from perdure.cli.text import counted, one_line, plain
+from perdure.cli.table import show_table
+from perdure.cli.text import counted, plain
 from perdure.contracts.errors import PerdureError
 from perdure.contracts.record import Record
 from perdure.providers.capabilities import CAPABILITIES, SAID, capabilities_of
@@ -21,6 +19,7 @@ from perdure.providers.http import Served, served_models
 from perdure.providers.registry import ProviderRegistry
 from perdure.worker.sources import Loaded
 
+TITLES = ("PROVIDER", "READY", "STATUS", "MODELS", "ADDRESS")
 SHOWN_MODELS = 4
 
 
@@ -59,7 +58,8 @@ async def list_models(*, as_json: bool) -> int:
         for each in rows:
             screen.line(each.model_dump_json())
         return 0
-    screen.out.print(table(rows))
+    ordered = sorted(rows, key=lambda row: not row.ready)
+    show_table(screen, TITLES, map(cells, ordered), folded=("MODELS", "ADDRESS"))
     why = "the setting `model`" if loaded.settings.model else choice.why
     screen.write((Span(f"\ndefault  {plain(choice.model)} ({plain(why)})\n", "strong"),))
     known = capabilities_of(choice.model, settings.capabilities)
@@ -123,16 +123,8 @@ def standing(endpoint: Endpoint, environ: Mapping[str, str], models: tuple[str, 
     return False, f"set {endpoint.key_variable}"
 
 
-def table(rows: Iterable[ProviderRow]) -> Table:
-    """The providers in columns, those that are ready first."""
-    columns = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("", "PROVIDER", "STATUS"):
-        columns.add_column(title, no_wrap=True)
-    columns.add_column("MODELS", overflow="fold")
-    columns.add_column("ADDRESS", overflow="fold")
-    for each in sorted(rows, key=lambda row: not row.ready):
-        more = f", … (+{len(each.models) - SHOWN_MODELS})" if len(each.models) > SHOWN_MODELS else ""
-        models = ", ".join(each.models[:SHOWN_MODELS]) + more if each.models else each.default_model
-        cells = ("ready" if each.ready else "-", each.provider, each.status, models, each.base_url)
-        columns.add_row(*(Text(one_line(cell, 200)) for cell in cells))
-    return columns
+def cells(row: ProviderRow) -> tuple[str, ...]:
+    """The provider under `TITLES`."""
+    more = f", … (+{len(row.models) - SHOWN_MODELS})" if len(row.models) > SHOWN_MODELS else ""
+    models = ", ".join(row.models[:SHOWN_MODELS]) + more if row.models else row.default_model
+    return row.provider, "yes" if row.ready else "-", row.status, models, row.base_url

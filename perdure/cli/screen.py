@@ -5,6 +5,7 @@ A log, a pipe and a dumb terminal get the same words without colours; ``NO_COLOR
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable
 from typing import TextIO
@@ -22,7 +23,9 @@ STYLES: dict[Style, str] = {
     "bad": "red",
     "alert": "yellow",
 }
-WIDTH_OF_A_PIPE = 200
+UNKNOWN_WIDTH = 80
+WIDTH_OF_A_PIPE = 10_000
+"""Programs read it line by line: nothing is folded there."""
 
 
 class PlainConsole(Console):
@@ -35,8 +38,22 @@ class PlainConsole(Console):
 
 def console(stream: TextIO) -> Console:
     """A console that adds nothing to what it is given: no markup, no highlighting, no wrapping of its own."""
-    width = None if stream.isatty() else WIDTH_OF_A_PIPE
-    return PlainConsole(file=stream, width=width, markup=False, highlight=False, emoji=False, soft_wrap=True)
+    # Without a height, Rich takes every dumb terminal for one of 80 columns.
+    return PlainConsole(
+        file=stream, width=_width(stream), height=25, markup=False, highlight=False, emoji=False, soft_wrap=True
+    )
+
+
+def _width(stream: TextIO) -> int:
+    if not stream.isatty():
+        return WIDTH_OF_A_PIPE
+    given = os.environ.get("COLUMNS", "")
+    if given.isdecimal() and int(given):
+        return int(given)
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or UNKNOWN_WIDTH
+    except OSError:
+        return UNKNOWN_WIDTH
 
 
 class Screen:

@@ -22,9 +22,9 @@ def test_a_provider_is_ready_when_its_key_is_set_and_the_key_is_not_shown(alone:
     told = alone.run("models", OPENAI_API_KEY=SECRET)
 
     lines = told.stdout.splitlines()
-    assert lines[1].split()[:2] == ["ready", "openai"]
+    assert lines[1].split()[:2] == ["openai", "yes"]
     assert "OPENAI_API_KEY is set" in lines[1]
-    assert any(line.split()[:4] == ["-", "anthropic", "set", "ANTHROPIC_API_KEY"] for line in lines)
+    assert any(line.split()[:4] == ["anthropic", "-", "set", "ANTHROPIC_API_KEY"] for line in lines)
     assert "default  openai:gpt-5-mini (OPENAI_API_KEY is set)" in lines
     assert SECRET not in told.stdout + told.stderr
 
