@@ -12,7 +12,10 @@ import pytest
 from temporalio.api.workflow.v1 import PendingActivityInfo
 
 from perdure import RunFailedError, RunRequest
+from perdure.contracts.events import Retrying
 from perdure.contracts.messages import AssistantMessage
+from perdure.contracts.usage import Cost, Usage
+from perdure.providers.prices import UNPRICED
 from tests.server.stage import Stage, worker_here
 from tests.server.vendor import Answer, Vendor, chat, error, vendor
 from tests.servers import DEADLINE
@@ -86,6 +89,9 @@ async def test_a_provider_is_asked_again_when_it_says(
     async with vendor(answer) as at, asking(stage, at, dev_server, protocol=protocol):
         run_id = await begun(stage)
         pending = await waiting_call(stage, run_id)
+        retrying = await stage.until_kind(run_id, "retrying")
+        assert isinstance(retrying, Retrying)
+        assert retrying.until == pending.next_attempt_schedule_time.ToDatetime(UTC)
         waits = pending.current_retry_interval.ToTimedelta().total_seconds()
         planned = pending.next_attempt_schedule_time.ToDatetime() - pending.last_attempt_complete_time.ToDatetime()
         assert seconds[0] - SLACK <= waits <= seconds[1] + SLACK
@@ -141,6 +147,24 @@ async def test_an_answer_that_thinking_used_up_is_asked_for_once_and_told(
         with pytest.raises(RunFailedError, match="used up its output tokens before it wrote anything"):
             await stage.client.output(run_id)
         assert len(at.asked) == 1
+        ended = await stage.until_turn_ended(run_id)
+        assert ended.usage == Usage(requests=1, input_tokens=10, output_tokens=5)
+        assert ended.cost == UNPRICED
+
+
+async def test_a_turn_that_fails_sums_up_what_all_its_attempts_took(
+    stage_without_worker: Stage, dev_server: str
+) -> None:
+    stage = stage_without_worker
+    hurried: dict[str, Any] = {"model_deadline": timedelta(seconds=2), "model_attempts": 3}
+    answers = (error(429, "slow down", {"retry-after": "0"}), chat(""), Answer(silent=True))
+    async with vendor(*answers) as at, asking(stage, at, dev_server, **hurried):
+        run_id = await begun(stage)
+        with pytest.raises(RunFailedError, match=r"no whole answer came within model_deadline \(2 s\)"):
+            await stage.client.output(run_id)
+        ended = await stage.until_turn_ended(run_id)
+        assert ended.usage == Usage(requests=3, input_tokens=10, output_tokens=5, incomplete=1)
+        assert ended.cost == Cost(unpriced=2)
 
 
 async def test_a_provider_that_hangs_is_left_at_once_when_the_turn_is_interrupted(
@@ -155,6 +179,7 @@ async def test_a_provider_that_hangs_is_left_at_once_when_the_turn_is_interrupte
             await stage.client.interrupt(run_id, reason="too slow")
             ended = await stage.until_turn_ended(run_id)
         assert ended.end == "interrupted"
+        assert (ended.usage, ended.cost) == (Usage(requests=1, incomplete=1), UNPRICED)
         async with asyncio.timeout(DEADLINE):
             await at.hung_up.wait()
         await stage.client.send(run_id, "Are you there?")
