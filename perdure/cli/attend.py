@@ -73,10 +73,9 @@ class Attendant:
         """See to what waits now; ``quiet`` says whether everything that came was read."""
         if not self._concerned():
             return None
-        history = await self._client.history(self._run_id)
-        state = history.state
-        # What was sent while no worker ran may decide what waits; an event tells when one has taken it in.
-        if state is None or history.unread or not quiet():
+        # What was sent while no worker ran may decide what waits: then an event tells when one has taken it in.
+        state = await (await self._client.history(self._run_id)).foreseen()
+        if state is None or not quiet():
             return None
         if self.idle:
             return self._rest() if state.status == "idle" else None

@@ -85,11 +85,6 @@ class Projection:
         """The execution that the run goes on in, when this one handed over."""
         return self._successor
 
-    @property
-    def unread(self) -> bool:
-        """Whether the history holds something that no worker has taken in yet, such as a signal."""
-        return not self._closed and bool(self._task.orders or self._task.results)
-
     async def foreseen(self) -> State | None:
         """The state once the orders are taken in that are recorded and that no worker has taken in yet.
 

@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import contextlib
 import signal
+import subprocess
 from pathlib import Path
 
 from perdure.providers.gate import Gate
 from perdure.testing.script import asks, fails, held, says, together
-from tests.cli.conftest import AtTerminal, Play, Serve
+from tests.cli.conftest import AtTerminal, Left, Play, Serve
 from tests.cli.programs import Home, until
-from tests.servers import eventually, unique
+from tests.servers import DEADLINE, binary, eventually, unique
 
 WRITE = asks("write_file", path="out.txt", content="line one\nline two")
 
@@ -239,3 +240,16 @@ async def test_a_second_ctrl_c_ends_the_program_though_a_tool_holds_it_up(
 
     assert terminal.wait() == 130
     assert "never awaited" not in terminal.shown
+
+
+def test_what_changes_nothing_and_was_never_taken_in_does_not_keep_a_run_from_being_left(
+    home: Home, left: Left, dev_server: str
+) -> None:
+    run_id = left(WRITE)
+    sending = ("workflow", "signal", "-w", run_id, "--name", "approve", "--input", '{"call_id": "t9s9c9"}')
+    subprocess.run([binary("temporal"), *sending, "--address", dev_server], check=True, timeout=DEADLINE)
+
+    followed = home.run("follow", run_id, "--no-worker")
+
+    assert followed.returncode == 4, followed
+    assert f"perdure approve {run_id}" in followed.stderr
