@@ -9,9 +9,8 @@ from pydantic import ValidationError
 from pydantic_core import to_json
 
 from perdure.activities.fallbacks import Standing
-from perdure.activities.setbacks import Setback
+from perdure.activities.setbacks import Setback, may_cost
 from perdure.contracts.activities import LiveText, ModelCall
-from perdure.contracts.errors import BadReplyError, PerdureError, ProviderNetworkError, ProviderTimeoutError
 from perdure.contracts.messages import AssistantMessage, FinishReason
 from perdure.contracts.usage import Bill, Cost, Usage
 from perdure.providers.completion import used_up
@@ -95,7 +94,7 @@ class Attempt:
 
     def fail(self, error: Exception, *, down: bool = False) -> Setback:
         """Note that the attempt ends in ``error``, and say what follows. ``down``: its model failed other calls too."""
-        if not self._asked or not (self._answered or _may_cost(error)):
+        if not self._asked or not (self._answered or may_cost(error)):
             self.spare()
         self._standing, follows = self._standing.after(error, attempt=self.number, down=down)
         return follows
@@ -191,17 +190,6 @@ class Attempt:
         """The message so far, with what it took in all. ``finish`` overrides what the provider said."""
         taken = {"usage": self.usage, "cost": self.cost}
         return self._assembler.message(finish).model_copy(update=taken)
-
-
-def _may_cost(error: Exception) -> bool:
-    """Whether the provider may have worked on a request that ended so: unless it never came, or was turned away."""
-    match error:
-        case ProviderTimeoutError() | ProviderNetworkError() | BadReplyError():
-            return error.sent
-        case PerdureError():
-            return False
-        case _:
-            return True
 
 
 def _left(details: Sequence[Any]) -> LiveText | None:

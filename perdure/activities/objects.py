@@ -7,16 +7,18 @@ must call, else as text. Whatever the way, it is checked here, and asked for onc
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import aclosing
-from typing import Protocol
+from typing import Any, Protocol
 
-from pydantic import JsonValue
+from pydantic import JsonValue, ValidationError
+from temporalio import activity
 
 from perdure.activities.heartbeat import Heartbeat
 from perdure.activities.inputs import activity_named
 from perdure.activities.model import Providers
-from perdure.activities.posture import posture
+from perdure.activities.posture import posture, told
+from perdure.activities.setbacks import may_cost, setback
 from perdure.brain.outputs import read_output
 from perdure.context.render import MISFIT, SCHEMA
 from perdure.contracts.errors import BadReplyError, InvalidInputError, RefusedError
@@ -26,7 +28,7 @@ from perdure.contracts.names import GENERATE_OBJECT
 from perdure.contracts.prompts import ModelRequest
 from perdure.contracts.schemas import schema_fault
 from perdure.contracts.tools import ToolSpec
-from perdure.contracts.usage import Cost, Usage
+from perdure.contracts.usage import Bill, Cost, Usage
 from perdure.providers.stream import Assembler
 
 ANSWER = "give_answer"
@@ -54,28 +56,62 @@ class ObjectActivities:
     async def generate_object(self, query: ObjectQuery) -> ObjectMade:
         """Ask a model for an object.
 
-        Fails for good when the schema is none, the model refuses, or its second answer does not fit either.
+        Fails for good when the schema is none, the model refuses, or its second answer does not fit either. What all
+        attempts took is in the result, and in a failure's second detail.
         """
+        info = activity.info()
         with posture():
-            async with Heartbeat():
-                return await make_object(self._providers, query)
+            async with Heartbeat() as heartbeat:
+                account = Account(_left(info.heartbeat_details), heartbeat.report)
+                try:
+                    return await make_object(self._providers, query, account)
+                except Exception as error:  # noqa: BLE001 - whatever it is, what was taken is told with it
+                    raise told(setback(error, attempt=info.attempt), account.bill) from None
 
 
-async def make_object(providers: ObjectProviders, query: ObjectQuery) -> ObjectMade:
-    """The object. Raises InvalidInputError for a schema that is none, and whatever a model's provider raises."""
+class Account:
+    """What all requests for an object took so far, those of earlier attempts included; each change is told."""
+
+    def __init__(self, bill: Bill | None = None, tell: Callable[[Bill], None] | None = None) -> None:
+        self.bill = bill or Bill()
+        self._tell = tell or (lambda bill: None)
+
+    def expect(self, usage: Usage, cost: Cost) -> None:
+        """Tell of a request that is about to go out: nobody else does if this worker is lost."""
+        self._tell(self._with(usage, cost))
+
+    def book(self, usage: Usage, cost: Cost) -> None:
+        """Take in what a request took."""
+        self.bill = self._with(usage, cost)
+        self._tell(self.bill)
+
+    def _with(self, usage: Usage, cost: Cost) -> Bill:
+        return Bill(usage=self.bill.usage + usage, cost=self.bill.cost + cost)
+
+
+def _left(details: Sequence[Any]) -> Bill:
+    try:
+        return Bill.model_validate(details[0]) if details else Bill()
+    except ValidationError:
+        return Bill()  # Another release wrote them.
+
+
+async def make_object(providers: ObjectProviders, query: ObjectQuery, account: Account | None = None) -> ObjectMade:
+    """The object, with all that ``account`` comes to. Raises InvalidInputError for a schema that is none, and whatever
+    a model's provider raises."""
+    account = account or Account()
     if fault := schema_fault(query.output_schema):
         raise InvalidInputError(str(fault))
     asked = ModelRequest(model=query.model, messages=(_question(query),), output_schema=query.output_schema)
     way = providers.way(asked)
     request = _prepared(query, asked, way)
-    usage, cost = Usage(), Cost()
     problem = ""
     for repaired in (False, True):
-        message = await _answer(providers, request, number=1 + repaired)
-        usage, cost = usage + message.usage, cost + message.cost
+        message = await _answer(providers, request, account, number=1 + repaired)
         value, problem = _read(message, query, way)
         if not problem:
-            return ObjectMade(value=value, way=way, repaired=repaired, usage=usage, cost=cost)
+            bill = account.bill
+            return ObjectMade(value=value, way=way, repaired=repaired, usage=bill.usage, cost=bill.cost)
         request = request.model_copy(update={"messages": (*request.messages, message, *_complaints(message, problem))})
     error = BadReplyError(query.model.partition(":")[0], f"the answer does not fit the schema, asked twice: {problem}")
     error.retryable = False
@@ -109,11 +145,23 @@ def _parameters(schema: dict[str, JsonValue]) -> dict[str, JsonValue]:
     return {"type": "object", "properties": {_WRAPPED: schema}, "required": [_WRAPPED]}
 
 
-async def _answer(providers: ObjectProviders, request: ModelRequest, *, number: int) -> AssistantMessage:
+async def _answer(
+    providers: ObjectProviders, request: ModelRequest, account: Account, *, number: int
+) -> AssistantMessage:
     assembler = Assembler(f"answer{number}", request.model)
-    async with aclosing(providers.open(request.model).stream(request)) as pieces:
-        async for piece in pieces:
-            assembler.add(piece)
+    provider = providers.open(request.model)
+    account.expect(assembler.usage, assembler.cost)
+    worked = False
+    try:
+        async with aclosing(provider.stream(request)) as pieces:
+            async for piece in pieces:
+                worked = True
+                assembler.add(piece)
+    except Exception as error:
+        worked = worked or may_cost(error)
+        account.book(*((assembler.usage, assembler.cost) if worked else (Usage(requests=1), Cost())))
+        raise
+    account.book(assembler.usage, assembler.cost)
     return assembler.message()
 
 

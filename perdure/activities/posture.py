@@ -1,9 +1,9 @@
 """Posture: what a failure tells Temporal. The one place where an ``ApplicationError`` is made of an error of ours.
 
-Its type is the failure's kind, its first detail the whole `Failure`; that of a model call has the `Bill` of all its
-attempts as a second one. Whether to try again, and when, is the error's own
-word: nobody else retries. It is raised without a cause, because a cause's text would enter the history too, and foreign
-texts may hold what must not stand there (the HTTP library quotes header values).
+Its type is the failure's kind, its first detail the whole `Failure`; that of a model call or an object has the `Bill`
+of all its attempts as a second one. Whether to try again, and when, is the error's own word: nobody else retries. It is
+raised without a cause, because a cause's text would enter the history too, and foreign texts may hold what must not
+stand there (the HTTP library quotes header values).
 """
 
 from __future__ import annotations

@@ -8,7 +8,13 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from perdure.contracts.errors import PerdureError, ProviderError
+from perdure.contracts.errors import (
+    BadReplyError,
+    PerdureError,
+    ProviderError,
+    ProviderNetworkError,
+    ProviderTimeoutError,
+)
 from perdure.contracts.failures import Failure
 
 SHORTEST = timedelta(milliseconds=500)
@@ -43,6 +49,17 @@ def wait_after(error: Exception, *, attempt: int) -> timedelta:
     if isinstance(error, ProviderError) and error.retry_after is not None:
         return max(error.retry_after, SHORTEST)
     return back_off(attempt)
+
+
+def may_cost(error: Exception) -> bool:
+    """Whether the provider may have worked on a request that ended so: unless it never came, or was turned away."""
+    match error:
+        case ProviderTimeoutError() | ProviderNetworkError() | BadReplyError():
+            return error.sent
+        case PerdureError():
+            return False
+        case _:
+            return True
 
 
 def back_off(attempt: int) -> timedelta:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncGenerator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,11 +14,11 @@ from perdure.activities.objects import ANSWER, ObjectActivities
 from perdure.contracts.generation import ObjectMade, ObjectQuery, Way
 from perdure.contracts.messages import ImagePart
 from perdure.contracts.prompts import ModelRequest
-from perdure.contracts.usage import Usage
+from perdure.contracts.usage import Cost, Usage
 from perdure.providers.catalogue import Endpoint, ProviderSettings
 from perdure.providers.provider import Provider
 from perdure.providers.registry import ProviderRegistry
-from perdure.providers.scripted import Reply, Script, ScriptedCall, ScriptedProvider
+from perdure.providers.scripted import Reply, Script, ScriptedCall, ScriptedFailure, ScriptedProvider
 from perdure.providers.stream import Piece
 
 CITY: dict[str, Any] = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
@@ -51,9 +52,10 @@ def given(value: Any) -> Reply:
     return Reply(calls=(ScriptedCall(tool=ANSWER, arguments=value),))
 
 
-async def made(providers: Any, **fields: Any) -> ObjectMade:
+async def made(providers: Any, environment: ActivityEnvironment | None = None, **fields: Any) -> ObjectMade:
     query = ObjectQuery.model_validate({"model": "corp:m", "output_schema": CITY, "prompt": "Which city?", **fields})
-    result: ObjectMade = await ActivityEnvironment().run(ObjectActivities(providers).generate_object, query)
+    environment = environment or ActivityEnvironment()
+    result: ObjectMade = await environment.run(ObjectActivities(providers).generate_object, query)
     return result
 
 
@@ -142,6 +144,38 @@ async def test_parts_go_along() -> None:
 def test_usage_of_both_rounds_is_one_sum() -> None:
     asked = Asked("text", written("x"), written(PARIS))
     assert asyncio.run(made(asked)).usage == Usage(requests=2, input_tokens=20, output_tokens=10)
+
+
+async def test_what_failed_requests_took_is_told_and_counted_by_the_next_attempt() -> None:
+    bills: list[Any] = []
+    turned_away = Reply(text=("y",), failures=(ScriptedFailure(kind="overloaded"),))
+    first = ActivityEnvironment()
+    first.on_heartbeat = lambda *details: bills.extend(details)
+
+    with pytest.raises(ApplicationError) as caught:
+        await made(Asked("text", written("x"), turned_away), first)
+    second = ActivityEnvironment()
+    second.info = replace(second.info, attempt=2, heartbeat_details=[bills[-1].model_dump()])
+    made_then = await made(Asked("text", written(PARIS)), second)
+
+    assert caught.value.details[1] == bills[-1]
+    assert bills[-1].usage == Usage(requests=2, input_tokens=10, output_tokens=5)
+    assert made_then.usage == Usage(requests=3, input_tokens=20, output_tokens=10)
+
+
+async def test_a_request_counts_as_sent_before_it_goes_out() -> None:
+    bills: list[Any] = []
+    environment = ActivityEnvironment()
+    environment.on_heartbeat = lambda *details: bills.extend(details)
+    await made(Asked("text", written(PARIS)), environment)
+    assert bills[0].usage == Usage(requests=1, incomplete=1)
+    assert bills[0].cost == Cost(unpriced=1)
+
+
+async def test_a_misfit_asked_twice_tells_what_both_answers_took() -> None:
+    with pytest.raises(ApplicationError) as caught:
+        await made(Asked("schema", written({}), written({})))
+    assert caught.value.details[1].usage == Usage(requests=2, input_tokens=20, output_tokens=10)
 
 
 @pytest.mark.parametrize(
