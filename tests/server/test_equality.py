@@ -64,7 +64,7 @@ async def test_a_script_gives_equal_transcripts_in_process_and_on_temporal(stage
 
 
 @pytest.mark.parametrize(
-    "order", [Approve(call_id="t1s1c1", actor="ada"), Deny(call_id="t1s1c1", actor="ada", reason="not now")]
+    "order", [Approve(call_id="t1s1c2", actor="ada"), Deny(call_id="t1s1c2", actor="ada", reason="not now")]
 )
 async def test_a_response_gives_equal_transcripts(stage: Stage, order: Approve | Deny) -> None:
     played = script(together(asks("look", name="a"), asks("publish", text="x")), says("Done."))
