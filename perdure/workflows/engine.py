@@ -133,7 +133,11 @@ class Engine:
                 self._held.append(instruction)
 
     def _maybe_hand_over(self) -> None:
-        """Hand over when the server suggests it and nothing is open: an open activity would be cancelled."""
+        """Hand over when the server suggests it and nothing is open: an open activity would be cancelled.
+
+        That holds for notifications too, though they may take minutes: their keys name the execution, so the next one
+        could only tell them anew.
+        """
         if self._opened or not workflow.info().is_continue_as_new_suggested() or ended(self.state):
             return
         self.handing_over = len(self.state.model_dump_json()) <= LARGEST_HAND_OVER
