@@ -16,7 +16,6 @@ from perdure.contracts.activities import AgentQuery, Patience, ResolvedAgent
 from perdure.contracts.agent import AgentSpec, Limits, ToolPolicy
 from perdure.contracts.errors import InvalidInputError
 from perdure.contracts.names import RESOLVE_AGENT
-from perdure.contracts.schemas import schema_fault
 from perdure.contracts.state import RULES_VERSION
 
 
@@ -65,9 +64,6 @@ class AgentActivities:
             for model in models.all:
                 self._providers.open(model)
             limits = _layered(self._limits, spec, query)
-            output = query.output or spec.output
-            if output is not None and (fault := schema_fault(output)):
-                raise InvalidInputError(str(fault))
             frozen = freeze(
                 spec,
                 self._toolbox.specs,
@@ -75,7 +71,7 @@ class AgentActivities:
                 limits,
                 str(workspace),
                 self._house_policy,
-                output,
+                query.output,
                 fallbacks=models.fallbacks,
                 models=models.purposes,
             )

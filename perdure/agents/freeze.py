@@ -12,6 +12,7 @@ from perdure.agents.policies import misfit
 from perdure.contracts.agent import AgentSpec, FrozenAgent, Limits, Purpose, ToolPolicy
 from perdure.contracts.digests import digest_of
 from perdure.contracts.errors import InvalidInputError, UnknownToolError
+from perdure.contracts.schemas import schema_fault
 from perdure.contracts.tools import ToolSpec
 
 
@@ -33,13 +34,16 @@ def freeze(
     ``models`` replace the agent's own when given. ``house_policy`` is the worker's own policy, ``output`` a schema in
     place of the agent's. Raises `UnknownToolError` when the scope or the policy names a tool that is not served (a
     policy for a misspelt name would silently not hold), and `InvalidInputError` for a rule that could never do what it
-    says, or a hosted tool that the agent may not have.
+    says, a hosted tool that the agent may not have, or a schema that no output can be held to.
     """
     served = {tool.name: tool for tool in served_tools}
     declared = {tool.name for tool in spec.hosted}
     _check(f"The agent {spec.name!r}", "tools", (name for name in spec.tools or () if name not in declared), served)
     check_hosted(spec, house_policy, served_tools)
     check_policy(f"The agent {spec.name!r}", spec.policy, served_tools)
+    schema = output or spec.output
+    if schema is not None and (fault := schema_fault(schema)):
+        raise InvalidInputError(str(fault))
     scope = None if spec.tools is None else tuple(dict.fromkeys(spec.tools))
     frozen = FrozenAgent(
         name=spec.name,
@@ -56,7 +60,7 @@ def freeze(
         house_policy=house_policy,
         waiting=spec.waiting,
         limits=limits or spec.limits,
-        output=output or spec.output,
+        output=schema,
         workspace=workspace,
     )
     return frozen.model_copy(update={"digest": agent_digest(frozen)})

@@ -10,6 +10,7 @@ from perdure.agents.freeze import agent_digest, check_policy, freeze
 from perdure.agents.shelf import AgentShelf
 from perdure.contracts.agent import AgentSpec, ApprovalRule, ArgumentRule, FrozenAgent, Limits, ToolPolicy, Waiting
 from perdure.contracts.errors import InvalidInputError, UnknownToolError
+from perdure.contracts.schemas import Schema
 from perdure.contracts.tools import HostedTool, ToolSpec
 
 SERVED = (ToolSpec(name="read_file", effect="read"), ToolSpec(name="write_file", effect="write"))
@@ -142,3 +143,13 @@ def test_editing_the_file_changes_nothing_for_what_was_frozen_from_it(tmp_path: 
 
     assert (frozen.prompt, frozen.scope) == ("First.", None)
     assert freeze(shelf.get("anna"), SERVED, "demo:demo").digest != frozen.digest
+
+
+def test_a_schema_that_no_output_can_be_held_to_is_refused() -> None:
+    wrong: tuple[tuple[AgentSpec, Schema | None], ...] = (
+        (AgentSpec(output={"type": "objekt"}), None),
+        (AgentSpec(), {"$ref": "#"}),
+    )
+    for spec, output in wrong:
+        with pytest.raises(InvalidInputError, match="The output schema cannot be used"):
+            freeze(spec, (), "scripted:test", output=output)
