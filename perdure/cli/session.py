@@ -33,6 +33,8 @@ from perdure.worker.sources import Loaded, load_settings
 
 UNNOTICED = 0.7
 """Seconds that something may take before it is said that it goes on."""
+LAST_WORK = 7.0
+"""Seconds that what still runs at the end may take: a shell command that is to end and does not is killed after 5."""
 LOG_BYTES = 5_000_000
 
 
@@ -56,9 +58,31 @@ class Session:
         return bounded(self.server.address, self.temporal, self.settings.connect_timeout)
 
 
-def perform(work: Coroutine[object, object, int]) -> int:
-    """Run a command's work and return its exit code."""
-    return asyncio.run(work)
+def perform(work: Coroutine[object, object, int], last: float = LAST_WORK) -> int:
+    """Run a command's work and return its exit code.
+
+    What the work leaves running is cancelled and gets ``last`` seconds to end; the process ends without the rest.
+    ``asyncio.run`` would wait for calls that report to a server that is gone.
+    """
+    runner = asyncio.Runner()
+    try:
+        return runner.run(_alone(work, last))
+    finally:
+        if not asyncio.all_tasks(runner.get_loop()):
+            runner.close()
+
+
+async def _alone(work: Coroutine[object, object, int], last: float) -> int:
+    try:
+        return await work
+    finally:
+        left = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in left:
+            task.cancel()
+        ended, _ = await asyncio.wait(left, timeout=last) if left else ((), ())
+        for task in ended:
+            if not task.cancelled():
+                task.exception()
 
 
 def read_settings(screen: Screen, given: Mapping[str, object] | None = None) -> Loaded:

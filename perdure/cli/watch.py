@@ -23,12 +23,12 @@ LOOK_WITHIN = 2.0
 class Endurance:
     """How long a server may be away, in seconds: between two looks, until it is said, until it is given up.
 
-    A worker in this process may take 8 s to end without its server: a run that is followed ends within 30 s.
+    A look may take 2 s more, and what then still runs 7 s: a run that is followed ends within 30 s.
     """
 
     look: float = 1.5
     notice: float = 4.0
-    limit: float = 18.0
+    limit: float = 20.0
 
 
 async def watch(

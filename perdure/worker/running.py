@@ -14,6 +14,8 @@ from typing import Protocol
 
 import structlog
 
+from perdure.contracts.errors import ServerUnavailableError
+
 SPARE = timedelta(seconds=5)
 """How long workers may take to end beside the time that running calls get."""
 
@@ -38,12 +40,14 @@ async def running(
     """Run the workers while the block runs; at its end running calls get ``grace``.
 
     When a worker cannot work, the block is cancelled and what ``failed`` makes of its error is raised. What the block
-    itself raises is what comes out, whatever the workers do meanwhile.
+    itself raises is what comes out, whatever the workers do meanwhile. After ServerUnavailableError nothing is waited
+    for: no call can hand over to a server that is gone.
     """
     block = asyncio.current_task()
     assert block is not None, "workers run beside a task"
     errors: list[Exception] = []
     leaving = False
+    within = grace + SPARE
 
     async def run(worker: Runner) -> None:
         try:
@@ -61,10 +65,14 @@ async def running(
         if not errors:
             raise
         block.uncancel()
+        within = SPARE
         raise failed(errors[0]) from errors[0]
+    except ServerUnavailableError:
+        within = timedelta(0)
+        raise
     finally:
         leaving = True
-        await _ended(workers, tasks, grace + SPARE if not errors else SPARE)
+        await _ended(workers, tasks, within)
 
 
 async def _ended(workers: Sequence[Runner], tasks: list[asyncio.Task[None]], within: timedelta) -> None:

@@ -3,13 +3,14 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
+from contextlib import suppress
 from io import StringIO
 from pathlib import Path
 
 import pytest
 
 from perdure.cli.screen import Screen
-from perdure.cli.session import said
+from perdure.cli.session import perform, said
 from perdure.testing.script import asks, save, says, script
 from tests.cli.programs import Home, until
 from tests.cli.silence import falling_silent
@@ -119,6 +120,29 @@ class Heard(StringIO):
     def write(self, text: str) -> int:
         self.something.set()
         return super().write(text)
+
+
+def test_what_does_not_end_when_it_is_told_to_does_not_hold_up_a_command() -> None:
+    freed = asyncio.Event()
+    loops: list[asyncio.AbstractEventLoop] = []
+
+    async def stuck() -> None:
+        while not freed.is_set():
+            with suppress(asyncio.CancelledError):
+                await freed.wait()
+
+    async def work() -> int:
+        loops.append(asyncio.get_running_loop())
+        begun.add(asyncio.create_task(stuck()))
+        await asyncio.sleep(0)
+        return 4
+
+    begun: set[asyncio.Task[None]] = set()
+    assert perform(work(), last=0.01) == 4
+
+    freed.set()
+    loops[0].run_until_complete(begun.pop())
+    loops[0].close()
 
 
 async def test_what_takes_longer_than_a_moment_is_said_while_it_goes_on() -> None:

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from perdure.contracts.errors import InvalidInputError, OperatorError
+from perdure.contracts.errors import InvalidInputError, OperatorError, ServerUnavailableError
 from perdure.worker.running import running
 
 MOMENT = timedelta(milliseconds=10)
@@ -69,6 +69,25 @@ async def test_what_the_block_raises_comes_out_whatever_a_worker_does_meanwhile(
 
     with pytest.raises(InvalidInputError, match="too long"):
         await block()
+
+
+class Stuck:
+    """A worker that never ends: it reports to a server that is gone."""
+
+    async def run(self) -> None:
+        await asyncio.Event().wait()
+
+    async def shutdown(self) -> None:
+        await asyncio.Event().wait()
+
+
+async def test_workers_whose_server_is_gone_are_not_waited_for() -> None:
+    async def block() -> None:
+        async with running([Stuck()], grace=timedelta(hours=1), failed=failed):
+            raise ServerUnavailableError("localhost:7233")
+
+    with pytest.raises(ServerUnavailableError):
+        await asyncio.wait_for(block(), timeout=60)
 
 
 async def test_a_block_that_is_cancelled_stays_cancelled() -> None:
