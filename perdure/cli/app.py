@@ -42,7 +42,7 @@ COMMANDS = {
     "export": Entry("perdure.cli.commands.export", "Write a run's messages and events for other programs."),
     "agents": Entry("perdure.cli.commands.agents", "List agents, and what is wrong with their files."),
     "models": Entry("perdure.cli.commands.models", "List model providers, and check a model."),
-    "policy": Entry("perdure.cli.policy", "Look at and check tool policies."),
+    "policy": Entry("perdure.cli.commands.policy", "Look at and check tool policies."),
     "worker": Entry("perdure.cli.commands.worker", "Serve runs until told to stop."),
     "setup": Entry("perdure.cli.commands.setup", "Prepare a Temporal namespace: search attributes and retention."),
     "completion": Entry("perdure.cli.commands.completion", "Print the completion script of a shell."),
