@@ -18,6 +18,6 @@ def read_bounded(file: Path, most: int) -> bytes:
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(file))
     if not stat.S_ISREG(mode):
-        raise OSError(errno.EINVAL, "It is no regular file", str(file))
+        raise OSError(errno.EINVAL, "Not a regular file", str(file))
     with file.open("rb") as opened:
         return opened.read(most + 1)

@@ -20,6 +20,6 @@ def test_what_is_no_regular_file_is_not_opened(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
 
-    for path, said in ((pipe, "no regular file"), (Path("/dev/zero"), "no regular file"), (tmp_path, "directory")):
+    for path, said in ((pipe, "ot a regular file"), (Path("/dev/zero"), "ot a regular file"), (tmp_path, "directory")):
         with pytest.raises(OSError, match=said):
             read_bounded(path, 10)

@@ -247,7 +247,7 @@ def test_an_output_schema_that_no_answer_can_be_held_to_is_refused_with_its_plac
 def test_a_pipe_that_nobody_writes_to_is_no_agent_file(file: Path) -> None:
     os.mkfifo(file)
 
-    with pytest.raises(AgentFileError, match="The file cannot be read: it is no regular file"):
+    with pytest.raises(AgentFileError, match="The file cannot be read: not a regular file"):
         read_agent(file)
 
 

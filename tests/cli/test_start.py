@@ -89,7 +89,7 @@ def test_a_failed_attempt_is_seen_and_the_run_goes_on(at_terminal: AtTerminal, p
         "run", "Hello", "--model", play(fails("overloaded"), held(says("Hello."), gate.path, after=1))
     )
 
-    terminal.until("attempt 2 follows)")
+    terminal.until("attempt 2 follows")
     gate.open()
     terminal.until("\nHello.\n")
 
@@ -296,4 +296,4 @@ def test_what_cannot_be_attached_or_read_is_said_before_anything_starts(home: Ho
         (home.path / "schema.json").write_text(schema)
         failed(home.run("run", "Hello", "--model", "demo:demo", "--output", "schema.json"), 2, "schema.json", why)
     for option in ("--attach", "--output"):
-        failed(home.run("run", "Hello", "--model", "demo:demo", option, "pipe"), 2, "pipe", "no regular file")
+        failed(home.run("run", "Hello", "--model", "demo:demo", option, "pipe"), 2, "pipe", "ot a regular file")

@@ -67,13 +67,13 @@ def test_what_cannot_be_attached_says_why(tmp_path: Path) -> None:
         "large": "too large",
         "sparse": "too large: 3,221,225,472 bytes",
         "latin.txt": "no UTF-8",
-        "pipe": "no regular file",
+        "pipe": "ot a regular file",
         ".": "directory",
     }
     for name, why in reasons.items():
         with pytest.raises(InvalidInputError, match=why):
             attachment(tmp_path / name)
-    with pytest.raises(InvalidInputError, match="no regular file"):
+    with pytest.raises(InvalidInputError, match="ot a regular file"):
         attachment("/dev/zero")
     with pytest.raises(InvalidInputError, match="cannot be attached"):
         attachment("with\0zero")
