@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, FiniteFloat, JsonValue
 
@@ -22,7 +22,7 @@ class ObjectQuery(Record):
     prompt: str = ""
     parts: tuple[UserPart, ...] = ()
     system: str = ""
-    max_output_tokens: int | None = Field(default=None, ge=1)
+    max_output_tokens: Annotated[int, Field(ge=1)] | None = None
     temperature: FiniteFloat | None = None
 
 
@@ -41,7 +41,7 @@ class EmbeddingQuery(Record):
 
     model: str
     texts: tuple[str, ...]
-    dimensions: int | None = Field(default=None, ge=1)
+    dimensions: Annotated[int, Field(ge=1)] | None = None
     purpose: Literal["query", "document"] | None = None
 
 
@@ -117,7 +117,7 @@ class VideoQuery(Record):
     model: str
     prompt: str
     images: tuple[ImagePart, ...] = ()
-    seconds: int | None = Field(default=None, ge=1)
+    seconds: Annotated[int, Field(ge=1)] | None = None
     size: str = ""
 
 

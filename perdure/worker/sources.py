@@ -159,12 +159,12 @@ def checked(sources: list[Source]) -> Settings:
         path = tuple(str(part) for part in first["loc"] if part != "[key]")
         if isinstance(wrong := first.get("ctx", {}).get("error"), MisfitError):
             path += tuple(str(part) for part in wrong.path)
-        raise InvalidSettingsError(sentence(origins[path[0]].label(path), path, first)) from None
+        raise InvalidSettingsError(sentence(origins[path[0]], path, first)) from None
 
 
-def sentence(label: str, path: tuple[str, ...], error: ErrorDetails) -> str:
+def sentence(source: Source, path: tuple[str, ...], error: ErrorDetails) -> str:
     """The one line that says what is wrong with a value. A secret's value is never repeated."""
-    name = path[0]
+    name, label = path[0], source.label(path)
     info = Settings.model_fields[name]
     extra = info.json_schema_extra if isinstance(info.json_schema_extra, dict) else {}
     said = error["msg"].removeprefix("Value error, ")
@@ -173,7 +173,7 @@ def sentence(label: str, path: tuple[str, ...], error: ErrorDetails) -> str:
     if get_origin(info.annotation) is dict:
         wrong = misfit(path, error["type"], said)
         return f"{label}: {wrong}." if len(path) > 1 else f"{label}: {wrong}. It is {extra.get('expects', '')}."
-    value = error["input"]
+    value = source.values[name]
     shown = repr(str(value) if isinstance(value, Path) else value)[:SHOWN]
     # An address may hold a credential.
     secret = "Secret" in str(info.annotation) or "://" in str(value)

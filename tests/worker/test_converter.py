@@ -8,12 +8,13 @@ import typing
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
-from pydantic import JsonValue
+from pydantic import JsonValue, ValidationError
 from temporalio.api.common.v1 import Payload
 
 import perdure.contracts
+from perdure.contracts.errors import InvalidInputError
 from perdure.contracts.messages import AssistantMessage, FilePart, Message, TextPart, UserMessage
 from perdure.contracts.record import Record
 from perdure.contracts.requests import RunRequest
@@ -55,11 +56,15 @@ async def through(value: Any, kind: Any) -> Any:
     return (await converter.decode(payloads, [kind]))[0]
 
 
+@pytest.mark.filterwarnings("ignore:Ignoring unsupported Strict")  # a strict bool is a bool, which is what it makes
 @pytest.mark.parametrize("record", OURS, ids=lambda record: record.__qualname__)
 @settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True, database=None)
 @given(data=st.data())
 async def test_every_record_comes_back_as_it_was(record: type[Record], data: st.DataObject) -> None:
-    value = data.draw(st.from_type(record))
+    try:
+        value = data.draw(st.from_type(record))
+    except (InvalidInputError, ValidationError):
+        reject()  # Hypothesis does not see the bounds of all fields, which the records hold to.
     assert await through(value, record) == value
 
 
