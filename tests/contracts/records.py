@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -65,21 +65,23 @@ def members(union: Any) -> tuple[type[BaseModel], ...]:
 def records(draw: st.DrawFn, record: type[BaseModel], depth: int = 0) -> BaseModel:
     """Any value of the class."""
     fields = {
-        name: draw(_field(field, depth))
+        name: draw(_within(field.metadata, field.annotation, depth))
         for name, field in record.model_fields.items()
         if field.is_required() or (depth < DEEPEST and draw(st.booleans()))
     }
     return record(**fields)
 
 
-def _field(field: FieldInfo, depth: int) -> st.SearchStrategy[Any]:
-    for bound in field.metadata:
+def _within(bounds: Iterable[Any], annotation: Any, depth: int) -> st.SearchStrategy[Any]:
+    for bound in bounds:
         match bound:
             case Ge(ge=int(least)):
                 return st.integers(min_value=least, max_value=2**53)
             case MinLen(min_length=shortest):
                 return st.text(min_size=shortest, max_size=12)
-    return _values(field.annotation, depth)
+            case FieldInfo():
+                return _within(bound.metadata, annotation, depth)
+    return _values(annotation, depth)
 
 
 def _values(annotation: Any, depth: int) -> st.SearchStrategy[Any]:
@@ -93,7 +95,7 @@ def _choices(annotation: Any, depth: int) -> Iterator[st.SearchStrategy[Any]]:
         case None if isinstance(annotation, type) and issubclass(annotation, BaseModel):
             yield records(annotation, depth + 1)
         case origin if origin is Annotated:
-            yield _values(arguments[0], depth)
+            yield _within(arguments[1:], arguments[0], depth)
         case origin if origin is Literal:
             yield st.sampled_from(arguments)
         case origin if origin in (Union, UnionType):
