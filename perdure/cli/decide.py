@@ -6,6 +6,7 @@ here already, by its history, so that the reason comes at once when no worker ru
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -18,6 +19,7 @@ from perdure.cli.revise import Arguments, arguments_in, check_fit, revised
 from perdure.cli.screen import Screen
 from perdure.cli.session import Session, actor, reaching, read_settings
 from perdure.cli.text import arguments_line, counted, lasting, plain
+from perdure.client.delivery import KEPT
 from perdure.contracts.approvals import RequestedCall
 from perdure.contracts.errors import InvalidInputError, OrderRefusedError
 from perdure.contracts.requests import Approve, Deny, Remember
@@ -60,7 +62,10 @@ class Decision:
 
 
 async def decide_run(run_id: str, call_ids: Sequence[str], tool: str, decision: Decision) -> int:
-    """Decide these calls of a run, or every call that waits in it (of that tool, when one is named)."""
+    """Decide these calls of a run, every call of the tool, or the only one that waits.
+
+    Raises OrderRefusedError where none or several could be meant.
+    """
     screen = Screen()
     async with reaching(read_settings(screen).settings, screen) as session:
         state = await state_of(session, run_id)
@@ -69,11 +74,15 @@ async def decide_run(run_id: str, call_ids: Sequence[str], tool: str, decision: 
         if tool and not meant:
             raise OrderRefusedError(f"No call of the tool {tool!r} waits for approval in run {run_id}.")
         arguments = await _changed(decision, state, waiting, meant, screen) if decision.changes else None
+        if len(meant) > 1 and not (call_ids or tool):
+            verb = "approve" if decision.approves else "deny"
+            every = f"perdure {verb} {shlex.quote(run_id)} {' '.join(meant)}"
+            raise OrderRefusedError(f"{len(meant)} calls wait: name which. `{every}` names all of them.")
         for call_id in meant or [""]:
             call = waiting.get(call_id)
             told = await give(session, run_id, decision.of(call_id, call, arguments), state, screen)
             screen.write(_done(decision, "", call_id, call, arguments))
-        _tell_remembered(screen, decision, state)
+        _tell_remembered(screen, decision, state, kept=told.receipt.reason == KEPT)
         tell_what_next(screen, run_id, told)
     return 0
 
@@ -146,7 +155,7 @@ def _done(
     return (Span(f"{decision.done} {run}{call_id} {plain(call.tool)} {written}\n"),)
 
 
-def _tell_remembered(screen: Screen, decision: Decision, state: State | None) -> None:
+def _tell_remembered(screen: Screen, decision: Decision, state: State | None, *, kept: bool) -> None:
     remember = decision.remember
     if remember is None or state is None:
         return
@@ -154,8 +163,10 @@ def _tell_remembered(screen: Screen, decision: Decision, state: State | None) ->
     what = "whatever the arguments" if remember.when == () else "for the same arguments"
     until = f", for {lasting(remember.expires_in)}" if remember.expires_in else ""
     which = f" --run {state.run_id}" if remember.level == "run" else ""
+    # The books of agents and users are written after the run has heard of it.
+    done, then = ("Remembered", "") if remember.level == "run" and not kept else ("To be remembered", ", once it is")
     screen.note(
-        f"Remembered for the {remember.level} {plain(subjects[remember.level])} {what}{until}: "
-        f"`perdure grants{which}` lists it.",
+        f"{done} for the {remember.level} {plain(subjects[remember.level])} {what}{until}: "
+        f"`perdure grants{which}` lists it{then}.",
         "plain",
     )

@@ -98,7 +98,9 @@ async def items_of(session: Session, chosen: Filter, screen: Screen) -> list[Ite
     async def read(run: RunListing) -> list[Item]:
         async with turnstile:
             history = await session.client.history(run.run_id)
-        return [] if history.state is None or history.closed else items_in(history.state)
+        # What is decided already waits for nobody, though no worker may have heard of it yet.
+        state = await history.foreseen()
+        return [] if state is None or history.closed else items_in(state)
 
     async with said(screen, "Reading what waits in all runs …"):
         found = await asyncio.gather(*map(read, await _waiting_runs(session)))

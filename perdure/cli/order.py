@@ -105,8 +105,8 @@ async def simple(run_id: str, order: Order, done: str) -> int:
 
 
 async def state_of(session: Session, run_id: str) -> State | None:
-    """What the history says of the run; None when no worker has taken it up yet. Raises RunNotFoundError."""
-    return (await session.client.history(run_id)).state
+    """What the history says of the run, with the orders that wait there to be taken in. Raises RunNotFoundError."""
+    return await (await session.client.history(run_id)).foreseen()
 
 
 async def give(session: Session, run_id: str, order: Order, state: State | None, screen: Screen) -> Told:

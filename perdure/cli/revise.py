@@ -24,15 +24,26 @@ Arguments = dict[str, JsonValue]
 def arguments_in(text: str) -> Arguments:
     """The arguments in ``text``. Raises InvalidInputError, which says where it is no JSON object."""
     try:
-        read = json.loads(text)
+        read = json.loads(text, object_pairs_hook=_without_doubles)
     except json.JSONDecodeError as error:
         raise InvalidInputError(
             f"The arguments are no JSON: {error.msg} (line {error.lineno}, column {error.colno}). Nothing was approved."
         ) from None
+    except InvalidInputError:
+        raise
     except (ValueError, RecursionError) as error:
         raise InvalidInputError(f"The arguments are no JSON that can be read: {error}. Nothing was approved.") from None
     if not isinstance(read, dict):
         raise InvalidInputError("The arguments must be a JSON object, of values by name. Nothing was approved.")
+    return read
+
+
+def _without_doubles(pairs: list[tuple[str, JsonValue]]) -> Arguments:
+    read = dict(pairs)
+    if len(read) < len(pairs):
+        names = [name for name, _ in pairs]
+        double = next(name for name in names if names.count(name) > 1)
+        raise InvalidInputError(f"The arguments hold {double!r} twice: which counts? Nothing was approved.")
     return read
 
 

@@ -14,6 +14,7 @@ from perdure.cli.session import Session, reaching, read_settings, said
 from perdure.cli.standing import standing, undelivered
 from perdure.cli.waiting import waiting_of
 from perdure.client.feed import read_execution
+from perdure.client.kinds import check_is_run
 from perdure.client.projection import Projection
 from perdure.client.rpc import rpc_errors
 from perdure.contracts.events import (
@@ -64,6 +65,7 @@ async def newest(session: Session, run_id: str) -> tuple[Projection, list[Durabl
     """What the newest execution of the run says: its state is that of the whole run."""
     with rpc_errors(session.client.address, run_id):
         described = await session.temporal.get_workflow_handle(run_id).describe()
+        check_is_run(run_id, described.workflow_type)
         return await read_execution(session.temporal, run_id, described.run_id)
 
 

@@ -17,6 +17,10 @@ from perdure.contracts.sizes import check_size
 
 def startable(request: RunRequest | str, output: type[Any] | None = None) -> RunRequest:
     """The request as it is sent, with the schema of ``output`` when that is given. Raises InvalidInputError."""
+    # Callers without a type checker give anything.
+    given: object = request
+    if not isinstance(given, str | RunRequest):
+        raise InvalidInputError(f"A run is started with a message or a RunRequest, not with {type(given).__name__}.")
     message = request if isinstance(request, str) else request.message
     if not message.strip():
         raise InvalidInputError("The message is empty. Say what the agent should do.")

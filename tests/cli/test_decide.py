@@ -7,7 +7,7 @@ import pytest
 
 from perdure.testing.script import asks, says, together
 from tests.cli.conftest import AtTerminal, Left, Serve
-from tests.cli.programs import Home
+from tests.cli.programs import Home, until
 from tests.cli.test_order import told
 from tests.cli.test_start import failed
 from tests.servers import unique
@@ -169,3 +169,73 @@ def test_what_always_asks_is_not_remembered(home: Home, left: Left) -> None:
 
     failed(home.run("approve", run_id, "--remember", "run"), 2, "cannot be remembered")
     assert status(home, run_id) == "waiting_approval"
+
+
+def test_of_several_calls_none_is_decided_until_it_is_named(home: Home, left: Left) -> None:
+    run_id = left(together(WRITE, OTHER), says("Done."))
+
+    for verb in ("approve", "deny"):
+        failed(home.run(verb, run_id), 2, "2 calls wait: name which", f"perdure {verb} {run_id} t1s1c1 t1s1c2")
+    assert status(home, run_id) == "waiting_approval"
+    told(home.run("deny", run_id, "t1s1c1", "t1s1c2"), "denied t1s1c1", "denied t1s1c2")
+
+
+def test_a_second_decision_is_judged_by_the_first_though_no_worker_has_heard_of_it(home: Home, left: Left) -> None:
+    run_id = left(WRITE, says("Done."))
+
+    told(home.run("approve", run_id, "t1s1c1"), "approved t1s1c1 write_file", "No worker serves the run now")
+    failed(home.run("deny", run_id, "t1s1c1"), 2, "t1s1c1 does not wait for a human", "t1s1c1 was approved")
+    failed(home.run("approve", run_id), 2, "Nothing waits for approval")
+    assert run_id not in home.run("inbox").stdout
+
+
+def test_a_message_to_a_run_that_nobody_serves_has_its_id_and_can_be_changed(home: Home, left: Left) -> None:
+    run_id = left(WRITE, says("Done."))
+
+    told(home.run("send", run_id, "In May."), f"sent {run_id} (u2)")
+    told(home.run("edit", run_id, "u2", "In June."), f"changed {run_id} (u2)")
+    told(home.run("withdraw", run_id, "u2"), f"withdrawn {run_id} (u2)")
+    failed(home.run("edit", run_id, "u2", "In July."), 2, "There is no message u2")
+
+
+def test_what_is_remembered_in_a_run_that_nobody_serves_is_not_said_to_be_done(home: Home, left: Left) -> None:
+    run_id = left(WRITE, says("Done."))
+
+    told(home.run("approve", run_id, "--remember", "run"), f"To be remembered for the run {run_id}", "once it is")
+    failed(home.run("approve", run_id, "--remember", "run", "--for", "999999999d"), 2, "too long: at most 36500d")
+
+
+def test_arguments_that_say_something_twice_approve_nothing(home: Home, left: Left) -> None:
+    run_id = left(WRITE, says("Done."))
+    doubled = '{"path": "a.txt", "content": "x", "path": "../../b.txt"}'
+
+    failed(home.run("approve", run_id, "t1s1c1", "--arguments", doubled), 2, "'path' twice", "Nothing was approved")
+    assert status(home, run_id) == "waiting_approval"
+
+
+def test_arguments_that_lead_out_of_the_workspace_are_judged_again_and_ask(
+    home: Home, left: Left, serve: Serve
+) -> None:
+    run_id = left(WRITE, says("Done."))
+    serve()
+    outside = json.dumps({"path": "~/.bashrc", "content": "x"})
+
+    told(home.run("approve", run_id, "t1s1c1", "--arguments", outside), "approved t1s1c1")
+    failed_again = home.run("follow", run_id)
+
+    assert failed_again.returncode == 4
+    assert ".bashrc" in home.run("inbox").stdout
+
+
+@pytest.mark.parametrize("order", [["cancel"], ["show"], ["send", "Hi"], ["approve"], ["close"], ["export"]])
+def test_a_book_of_grants_is_no_run(home: Home, left: Left, serve: Serve, order: list[str]) -> None:
+    agent = unique("clerk")
+    run_id = left(WRITE, says("Done."), agent=agent)
+    serve()
+    home.run("approve", run_id, "--remember", "agent")
+    assert home.run("follow", run_id).returncode == 0
+    until(lambda: f"{run_id}/g1" in home.run("grants").stdout)
+
+    name, *rest = order
+    failed(home.run(name, f"perdure-grants:agent:{agent}", *rest), 2, "book of grants", "perdure grants")
+    assert f"{run_id}/g1" in home.run("grants").stdout

@@ -51,7 +51,10 @@ def test_a_grant_of_an_agent_holds_for_its_next_run_until_it_is_revoked(home: Ho
     agent = unique("clerk")
     run_id = left(WRITE, says("Done."), agent=agent)
     serve()
-    told(home.run("approve", run_id, "--remember", "agent", "--any-arguments", "--reason", "harmless"), "Remembered")
+    told(
+        home.run("approve", run_id, "--remember", "agent", "--any-arguments", "--reason", "harmless"),
+        "To be remembered",
+    )
     assert home.run("follow", run_id).returncode == 0
 
     until(lambda: f"{run_id}/g1" in home.run("grants").stdout)

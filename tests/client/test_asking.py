@@ -24,6 +24,12 @@ def test_a_bare_string_is_the_message_and_a_type_becomes_its_schema() -> None:
     assert asked.output["type"] == "array"
 
 
+@pytest.mark.parametrize("given", [5, b"Hi", None, {"message": "Hi"}])
+def test_what_is_no_message_and_no_request_starts_nothing(given: Any) -> None:
+    with pytest.raises(InvalidInputError, match="a message or a RunRequest, not with"):
+        startable(given)
+
+
 @pytest.mark.parametrize("message", ["", " \n"])
 def test_an_empty_message_is_refused(message: str) -> None:
     with pytest.raises(InvalidInputError, match="empty"):

@@ -50,7 +50,8 @@ def edit(run_id: str, message_id: str, text: str) -> int:
 @message_id_argument
 @reason_option
 def withdraw(run_id: str, message_id: str, reason: str) -> int:
-    """Take message MESSAGE_ID of RUN_ID back. One that waits is never delivered; one of the running turn ends the turn.
+    """Take message MESSAGE_ID of RUN_ID back. One that waits is never delivered; one of the running turn ends the turn,
+    and other messages that the turn took go unanswered with it.
 
     \b
     Example:

@@ -39,9 +39,10 @@ class NewRunId(click.ParamType[str]):
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """The id as it is. Fails for one that is hard to handle."""
-        if not re.fullmatch(r"[A-Za-z0-9._/:-]{1,200}", value):
-            shown = repr(value) if len(value) <= 60 else f"{value[:60]!r}…"
-            self.fail(f"{shown} is no id for a run: letters, digits and . _ - / : are, up to 200 of them.")
+        from perdure.contracts.ids import run_id_problem
+
+        if problem := run_id_problem(value):
+            self.fail(problem)
         return value
 
 
@@ -51,12 +52,14 @@ class Duration(click.ParamType[timedelta]):
     name = "time"
 
     def convert(self, value: str | timedelta, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
-        """The span. Fails for what is none, or not above zero."""
-        from perdure.contracts.durations import read_duration
+        """The span. Fails for what is none, not above zero, or too long."""
+        from perdure.contracts.durations import LONGEST, read_duration
 
         read = read_duration(value)
         if not isinstance(read, timedelta) or not read:
             self.fail(f"{value!r} is no time: write it as in 30s, 5m, 2h or 30d.")
+        if read > LONGEST:
+            self.fail(f"{value!r} is too long: at most {LONGEST.days}d. Without an end, leave it out.")
         return read
 
 

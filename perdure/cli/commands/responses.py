@@ -75,7 +75,8 @@ def approve(
     any_arguments: bool,
     reason: str,
 ) -> int:
-    """Let calls of RUN_ID go ahead: the named ones, or all that wait now. With --all instead, calls of all runs.
+    """Let calls of RUN_ID go ahead: the named ones, those of --tool, or the only one that waits. With --all instead,
+    calls of all runs.
 
     `perdure inbox` shows what waits. An approval counts once, for the arguments that it shows; what is changed with
     --edit or --arguments is judged again before it runs. --remember makes a grant of it: `perdure grants` lists those,
@@ -124,7 +125,8 @@ def deny(
     yes: bool,
     reason: str,
 ) -> int:
-    """Refuse calls of RUN_ID: the named ones, or all that wait now. They never run. With --all, calls of all runs.
+    """Refuse calls of RUN_ID: the named ones, those of --tool, or the only one that waits. They never run. With --all,
+    calls of all runs.
 
     \b
     Examples:
