@@ -22,7 +22,7 @@ from perdure.client.feed import Feed, read_history
 from perdure.client.grants import QUERY_WITHIN, Grants
 from perdure.client.kinds import check_is_run, check_new_run_id
 from perdure.client.listing import RunListing, list_runs
-from perdure.client.naming import named
+from perdure.client.naming import named, of_this_turn
 from perdure.client.projection import Projection
 from perdure.client.reading import read_as
 from perdure.client.rpc import rpc_errors
@@ -168,6 +168,8 @@ class Client:
         """
         check_order(order)
         with rpc_errors(self.address, run_id):
+            if order.kind == "interrupt" and order.turn is None:
+                order = of_this_turn(await (await read_history(self._temporal, run_id)).foreseen(), order)
             return await deliver(self._temporal, run_id, order)
 
     async def edit(self, run_id: str, message_id: str, message: str, *, actor: str = "") -> Receipt:

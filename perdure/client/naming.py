@@ -1,13 +1,13 @@
-"""Which call a response is about whose sender names none: the one that waits, as the run's history says.
+"""What an order is about whose sender does not name it: the call that waits, the turn that runs, by the run's history.
 
-A run takes no response without a name: by the time when it comes, something else may wait.
+By the time when an order comes, or comes a second time, something else may wait or run.
 """
 
 from __future__ import annotations
 
 from perdure.brain.refuse import refusal, targets
 from perdure.contracts.errors import OrderRefusedError
-from perdure.contracts.requests import Answer, Approve, Deny
+from perdure.contracts.requests import Answer, Approve, Deny, Interrupt
 from perdure.contracts.state import State
 
 
@@ -27,3 +27,8 @@ def named(state: State | None, order: Approve | Deny | Answer) -> Approve | Deny
     if order.kind == "answer":
         return order.model_copy(update={"call_id": call.call_id})
     return order.model_copy(update={"call_id": call.call_id, "digest": order.digest or call.digest})
+
+
+def of_this_turn(state: State | None, order: Interrupt) -> Interrupt:
+    """The order with the number of the turn that runs, if one does."""
+    return order if state is None or state.turn is None else order.model_copy(update={"turn": state.turn.number})

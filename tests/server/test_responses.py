@@ -238,3 +238,15 @@ async def test_a_withdrawal_that_stops_a_turn_says_what_else_goes_unanswered(sta
     with pytest.raises(PerdureError):
         await stage.client.withdraw(run_id, "u1")
     await stage.client.cancel(run_id)
+
+
+async def test_an_interrupt_names_the_turn_that_its_sender_means(stage: Stage) -> None:
+    run_id = await asking(stage)
+
+    await stage.client.interrupt(run_id, actor="ada")
+
+    assert b'"turn":1' in next(
+        event.workflow_execution_update_accepted_event_attributes.accepted_request.input.args.payloads[0].data
+        for event in (await stage.temporal.get_workflow_handle(run_id).fetch_history()).events
+        if event.HasField("workflow_execution_update_accepted_event_attributes")
+    )
