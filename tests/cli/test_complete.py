@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from perdure.testing.script import asks, says
-from tests.cli.conftest import Left
+from tests.cli.conftest import Left, Serve
 from tests.cli.programs import Home, until
 from tests.cli.test_start import failed
 
@@ -55,6 +55,37 @@ def test_ids_of_runs_are_completed_from_the_server(home: Home, left: Left) -> No
     # A shell is given nothing where the server takes its time.
     until(lambda: completed(home, "approve", run_id[:-2]) == [run_id])
     until(lambda: run_id in completed(home, "show", "run-"))
+
+
+def test_a_run_that_has_ended_is_offered_where_it_can_be_meant(home: Home, left: Left, serve: Serve) -> None:
+    run_id = left(asks("write_file", path="out.txt", content="text"), says("Done."))
+    serve()
+    until(lambda: completed(home, "approve", run_id) == [run_id])
+    until(lambda: completed(home, "approve", run_id, "") == ["t1s1c1"])
+    assert completed(home, "approve", run_id, "t1s1c1", "") == []
+
+    home.run("approve", run_id)
+    assert home.run("follow", run_id).returncode == 0
+
+    until(lambda: completed(home, "approve", run_id) == completed(home, "send", run_id) == [])
+    until(lambda: completed(home, "show", run_id) == [run_id])
+
+
+def test_messages_that_wait_are_offered_to_be_changed(home: Home, left: Left, serve: Serve) -> None:
+    run_id = left(asks("write_file", path="out.txt", content="text"), says("Done."))
+    serve()
+    home.run("send", run_id, "And fast")
+    assert home.run("follow", run_id).returncode == 4
+
+    until(lambda: completed(home, "withdraw", run_id, "") == ["u2"])
+
+
+@pytest.mark.parametrize("command", ["run", "inbox", "approve", "stop", "grants"])
+def test_agents_are_offered_without_a_server(lonely: Home, command: str) -> None:
+    (lonely.path / "agents").mkdir()
+    (lonely.path / "agents" / "clerk.md").write_text("You keep the books.\n")
+
+    assert completed(lonely, command, "--agent", "cl") == ["clerk"]
 
 
 def test_without_a_server_nothing_is_completed_and_nothing_said(home: Home, lonely: Home) -> None:

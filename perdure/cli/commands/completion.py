@@ -11,7 +11,7 @@ VARIABLE = "_PERDURE_COMPLETE"
 @click.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> int:
-    """Print a script that lets SHELL complete commands, options and ids of runs (from a server that answers quickly).
+    """Print a script that lets SHELL complete commands, options, agents, and ids (from a server that answers quickly).
 
     \b
     Examples:

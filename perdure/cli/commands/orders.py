@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import click
 
-from perdure.cli.commands.parameters import run_id_argument
+from perdure.cli.commands.parameters import going_on_argument, offer_agents, offer_messages
 
 reason_option = click.option("--reason", default="", metavar="TEXT", help="Why; it is recorded with the order.")
-message_id_argument = click.argument("message_id")
+message_id_argument = click.argument("message_id", shell_complete=offer_messages)
 
 
 @click.command()
-@run_id_argument
+@going_on_argument
 @click.argument("text")
 def send(run_id: str, text: str) -> int:
     """Send RUN_ID the further message TEXT. The agent reads it at its next step; it never counts as an approval.
@@ -29,7 +29,7 @@ def send(run_id: str, text: str) -> int:
 
 
 @click.command()
-@run_id_argument
+@going_on_argument
 @message_id_argument
 @click.argument("text")
 def edit(run_id: str, message_id: str, text: str) -> int:
@@ -46,7 +46,7 @@ def edit(run_id: str, message_id: str, text: str) -> int:
 
 
 @click.command()
-@run_id_argument
+@going_on_argument
 @message_id_argument
 @reason_option
 def withdraw(run_id: str, message_id: str, reason: str) -> int:
@@ -64,7 +64,7 @@ def withdraw(run_id: str, message_id: str, reason: str) -> int:
 
 
 @click.command()
-@run_id_argument
+@going_on_argument
 @reason_option
 def interrupt(run_id: str, reason: str) -> int:
     """Stop the turn of RUN_ID that is running. What the model wrote is kept; a conversation takes the next message.
@@ -80,7 +80,7 @@ def interrupt(run_id: str, reason: str) -> int:
 
 
 @click.command()
-@run_id_argument
+@going_on_argument
 @reason_option
 def close(run_id: str, reason: str) -> int:
     """End the conversation RUN_ID: after the turn that is running, or at once when it rests.
@@ -96,7 +96,7 @@ def close(run_id: str, reason: str) -> int:
 
 
 @click.command()
-@run_id_argument
+@going_on_argument
 @reason_option
 def cancel(run_id: str, reason: str) -> int:
     """Cancel RUN_ID now: open calls are stopped and settled, and it ends as canceled.
@@ -112,7 +112,13 @@ def cancel(run_id: str, reason: str) -> int:
 
 
 @click.command()
-@click.option("--agent", default="", metavar="NAME", help="Only runs of this agent. Default: of every agent.")
+@click.option(
+    "--agent",
+    default="",
+    metavar="NAME",
+    help="Only runs of this agent. Default: of every agent.",
+    shell_complete=offer_agents,
+)
 @click.option("--all", "every", is_flag=True, help="Cancel all of them; they are shown first.")
 @click.option("--yes", is_flag=True, help="Do not ask whether the list is right.")
 @reason_option

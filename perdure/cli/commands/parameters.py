@@ -12,9 +12,15 @@ LONGEST_ID = 255
 
 
 class RunId(click.ParamType[str]):
-    """The id of a run: visible characters without blanks, as anybody may choose them for a Temporal workflow."""
+    """The id of a run: visible characters without blanks, as anybody may choose them for a Temporal workflow.
+
+    A shell offers runs of the ``statuses``; of any when there are none.
+    """
 
     name = "run id"
+
+    def __init__(self, *statuses: str) -> None:
+        self._statuses = statuses
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """The id as it is. Fails for one that no run can have."""
@@ -27,9 +33,9 @@ class RunId(click.ParamType[str]):
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """The newest runs that begin with what is typed; none when no server answers quickly."""
-        from perdure.cli.complete import run_ids
+        from perdure.cli.complete import runs
 
-        return [CompletionItem(run.run_id, help=run.status) for run in run_ids(incomplete)]
+        return [CompletionItem(run.run_id, help=run.status) for run in runs(incomplete, self._statuses)]
 
 
 class NewRunId(click.ParamType[str]):
@@ -63,14 +69,45 @@ class Duration(click.ParamType[timedelta]):
         return read
 
 
+WAITING = ("waiting_approval", "waiting_answer", "waiting_external", "waiting_budget")
+
 RUN_ID = RunId()
+GOING_ON = RunId("running", "idle", *WAITING)
+ASKING = RunId(*WAITING)
 NEW_RUN_ID = NewRunId()
 DURATION = Duration()
 
+
+def offer_calls(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The calls of the run that wait for approval and are not named yet."""
+    from perdure.cli.complete import calls
+
+    named = ctx.params.get("call_ids") or ()
+    found = calls(ctx.params.get("run_id") or "", incomplete)
+    return [CompletionItem(call_id, help=tool) for call_id, tool in found if call_id not in named]
+
+
+def offer_messages(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """The messages of the run that wait for delivery."""
+    from perdure.cli.complete import messages
+
+    return messages(ctx.params.get("run_id") or "", incomplete)
+
+
+def offer_agents(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The agents of this folder and of the user; files where none begins so."""
+    from perdure.cli.complete import agents
+
+    found = [CompletionItem(name, help=description) for name, description in agents(incomplete)]
+    return found or [CompletionItem(incomplete, type="file")]
+
+
 run_id_argument = click.argument("run_id", type=RUN_ID)
+going_on_argument = click.argument("run_id", type=GOING_ON)
 tools_option = click.option(
     "--tools",
     multiple=True,
+    type=click.Path(),
     metavar="PATH",
     help="Tools to serve: file.py, file.py:function or module:function. Can be repeated.",
 )

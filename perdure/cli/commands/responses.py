@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from perdure.cli.commands.parameters import DURATION, RUN_ID, run_id_argument
+from perdure.cli.commands.parameters import ASKING, DURATION, RUN_ID, offer_agents, offer_calls
 
 if TYPE_CHECKING:
     from perdure.cli.decide import Decision
 
-some_run_argument = click.argument("run_id", type=RUN_ID, required=False)
-call_ids_argument = click.argument("call_ids", metavar="[CALL_ID]...", nargs=-1)
-agent_option = click.option("--agent", default="", metavar="NAME", help="Only of runs of this agent.")
+some_run_argument = click.argument("run_id", type=ASKING, required=False)
+call_ids_argument = click.argument("call_ids", metavar="[CALL_ID]...", nargs=-1, shell_complete=offer_calls)
+agent_option = click.option(
+    "--agent", default="", metavar="NAME", help="Only of runs of this agent.", shell_complete=offer_agents
+)
 tool_option = click.option("--tool", default="", metavar="NAME", help="Only of this tool.")
 all_option = click.option("--all", "every", is_flag=True, help="Calls of all runs; they are shown first.")
 yes_option = click.option("--yes", is_flag=True, help="With --all: do not ask whether the list is right.")
@@ -161,7 +163,7 @@ def _decide(
 
 
 @click.command()
-@run_id_argument
+@click.argument("run_id", type=ASKING)
 @click.argument("text")
 @click.option("--call", "call_id", default="", metavar="CALL_ID", help="Which question, when several are open.")
 def answer(run_id: str, text: str, call_id: str) -> int:
@@ -182,7 +184,9 @@ def answer(run_id: str, text: str, call_id: str) -> int:
 
 @click.group(invoke_without_command=True)
 @click.option("--run", "run_id", type=RUN_ID, default=None, metavar="RUN_ID", help="What was remembered in this run.")
-@click.option("--agent", default="", metavar="NAME", help="What is remembered for this agent.")
+@click.option(
+    "--agent", default="", metavar="NAME", help="What is remembered for this agent.", shell_complete=offer_agents
+)
 @click.option("--user", default="", metavar="NAME", help="What is remembered for runs that this user starts.")
 @click.option("--json", "as_json", is_flag=True, help="Write one grant per line as JSON.")
 @click.pass_context

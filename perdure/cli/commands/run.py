@@ -6,19 +6,34 @@ from typing import cast
 
 import click
 
-from perdure.cli.commands.parameters import NEW_RUN_ID, tools_option
+from perdure.cli.commands.parameters import NEW_RUN_ID, offer_agents, tools_option
 
 
 @click.command()
 @click.argument("task")
-@click.option("--agent", default="assistant", show_default=True, metavar="NAME", help="Agent by name, or a .md file.")
+@click.option(
+    "--agent",
+    default="assistant",
+    show_default=True,
+    metavar="NAME",
+    help="Agent by name, or a .md file.",
+    shell_complete=offer_agents,
+)
 @click.option("--model", metavar="PROVIDER:MODEL", help="Model, for example openai:gpt-5-mini or demo:demo.")
 @click.option(
     "--fallback", "fallbacks", multiple=True, metavar="PROVIDER:MODEL", help="Model to ask when that one fails."
 )
 @tools_option
-@click.option("--attach", multiple=True, metavar="FILE", help="File or address to send with the task; repeatable.")
-@click.option("--output", "output_schema", metavar="SCHEMA.json", help="JSON Schema that the output must fit.")
+@click.option(
+    "--attach",
+    multiple=True,
+    type=click.Path(),
+    metavar="FILE",
+    help="File or address to send with the task; repeatable.",
+)
+@click.option(
+    "--output", "output_schema", type=click.Path(), metavar="SCHEMA.json", help="JSON Schema that the output must fit."
+)
 @click.option("--workspace", metavar="DIR", help="Folder that file tools and commands work in. Default: this one.")
 @click.option("--run-id", type=NEW_RUN_ID, metavar="ID", help="Id of the run. Default: a new one.")
 @click.option("--join", is_flag=True, help="Follow the run of that id when it is running already.")
