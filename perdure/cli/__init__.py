@@ -21,6 +21,8 @@ def run_command() -> int:
     """Run the command that the process was given and return its exit code."""
     import sys
 
+    import click
+
     from perdure.cli.app import app
     from perdure.cli.streams import check_arguments
 
@@ -31,6 +33,9 @@ def run_command() -> int:
     check_arguments()
     try:
         code = app.main(prog_name="perdure", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message())
+        code = 0
     except SystemExit as ended:
         # Completion ends so, by itself.
         code = ended.code

@@ -63,7 +63,7 @@ def explained(error: BaseException) -> tuple[Code, str]:
     from pydantic import ValidationError
 
     from perdure.cli.next import next_step
-    from perdure.cli.text import one_line
+    from perdure.cli.text import one_line, sentences
     from perdure.contracts.errors import MAX_MESSAGE, CallerError, OperatorError, PerdureError
     from perdure.contracts.written import explained as fields_of
 
@@ -77,10 +77,9 @@ def explained(error: BaseException) -> tuple[Code, str]:
                     code = Code.UNAVAILABLE
                 case _:
                     code = Code.FAILED
-            step = next_step(error)
-            return code, f"{said}{'' if said.endswith(('.', '!', '?')) else '.'} {step}" if step else said
+            return code, sentences(said, next_step(error))
         case click.UsageError():
-            return Code.USAGE, one_line(f"{error.format_message()}{_where_help_is(error)}", MAX_MESSAGE)
+            return Code.USAGE, sentences(one_line(error.format_message(), MAX_MESSAGE), _where_help_is(error))
         case click.ClickException():
             return Code.USAGE, one_line(error.format_message(), MAX_MESSAGE)
         case click.exceptions.Abort():
@@ -98,7 +97,7 @@ def explained(error: BaseException) -> tuple[Code, str]:
 
 def _where_help_is(error: object) -> str:
     context = getattr(error, "ctx", None)
-    return f" See `{context.command_path} --help`." if context else ""
+    return f"See `{context.command_path} --help`." if context else ""
 
 
 def _details(error: BaseException) -> str:

@@ -46,7 +46,8 @@ async def list_grants(run_id: str, agent: str, user: str, *, as_json: bool) -> i
         now = datetime.now(UTC)
         show_table(screen, TITLES, (cells(grant, now) for grant in grants), folded=("ARGUMENTS", "REASON"))
     else:
-        screen.note("Nothing is remembered there.", "plain")
+        where = "there" if run_id or agent or user else "for agents or users"
+        screen.note(f"Nothing is remembered {where}.", "plain")
     if silent:
         screen.note(
             f"{counted(len(silent), 'book')} of grants did not answer: no worker serves them now. "

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from perdure.cli.lines import Span
 from perdure.cli.screen import Screen
 from perdure.cli.session import read_settings, said
-from perdure.cli.table import show_table
+from perdure.cli.table import NOTHING, show_table
 from perdure.cli.text import counted, plain
 from perdure.contracts.errors import PerdureError
 from perdure.contracts.record import Record
@@ -65,7 +65,7 @@ async def list_models(*, as_json: bool) -> int:
     known = capabilities_of(choice.model, settings.capabilities)
     for title, words in (("has", known.has), ("lacks", known.lacks)):
         said_of_it = "; ".join(SAID[each] for each in CAPABILITIES if each in words)
-        screen.write((Span(f"{title:<8} {said_of_it or 'nobody has said anything'}\n"),))
+        screen.write((Span(f"{title:<8} {said_of_it or 'unknown'}\n"),))
     screen.note("`perdure models check [PROVIDER:MODEL]` makes one small call and says what works.", "quiet")
     return 0
 
@@ -127,4 +127,4 @@ def cells(row: ProviderRow) -> tuple[str, ...]:
     """The provider under `TITLES`."""
     more = f", … (+{len(row.models) - SHOWN_MODELS})" if len(row.models) > SHOWN_MODELS else ""
     models = ", ".join(row.models[:SHOWN_MODELS]) + more if row.models else row.default_model
-    return row.provider, "yes" if row.ready else "-", row.status, models, row.base_url
+    return row.provider, "yes" if row.ready else NOTHING, row.status, models, row.base_url

@@ -14,8 +14,10 @@ from perdure.cli.text import one_line
 
 CELL_CHARACTERS = 300
 GAP = 2
-NARROWEST = 14
-"""Columns that a cell may be folded into at the least."""
+NOTHING = "-"
+"""A cell that says no more than an empty one: in a pipe, programs count columns."""
+WIDEST_WORD = 40
+"""Words up to here are never folded."""
 
 
 def show_table(
@@ -25,28 +27,30 @@ def show_table(
 
     Where that is still too wide, the first cell of each row heads a block of the others, each behind its title.
     """
-    cells = [[one_line(cell, CELL_CHARACTERS) for cell in row] for row in rows]
-    widths = [max(map(cell_len, column)) for column in zip(titles, *cells, strict=True)]
-    least = [min(width, NARROWEST) if title in folded else width for title, width in zip(titles, widths, strict=True)]
-    if sum(least) + GAP * (len(titles) - 1) <= screen.out.width:
-        screen.out.print(_columns(titles, cells, folded))
-        return
-    for row in cells:
-        screen.write(_block(titles, row))
-
-
-def _columns(titles: Sequence[str], cells: Iterable[Sequence[str]], folded: Collection[str]) -> Table:
+    shown = [[one_line(cell, CELL_CHARACTERS) for cell in row] for row in rows]
     columns = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
-    for title in titles:
-        columns.add_column(title, no_wrap=title not in folded, overflow="fold")
-    for row in cells:
+    least = -GAP
+    for title, *cells in zip(titles, *shown, strict=True):
+        wide = max(map(cell_len, (title, *cells)))
+        narrow = min(WIDEST_WORD, max(map(_widest_word, (title, *cells)))) if title in folded else wide
+        least += narrow + GAP
+        columns.add_column(title, no_wrap=title not in folded, overflow="fold", min_width=narrow)
+    if least > screen.out.width:
+        for row in shown:
+            screen.write(_block(titles, row))
+        return
+    for row in shown:
         columns.add_row(*map(Text, row))
-    return columns
+    screen.out.print(columns)
+
+
+def _widest_word(cell: str) -> int:
+    return max(map(cell_len, cell.split()), default=0)
 
 
 def _block(titles: Sequence[str], row: Sequence[str]) -> Iterable[Span]:
     width = max(map(len, titles[1:]))
     yield Span(f"{row[0]}\n", "strong")
     for title, cell in zip(titles[1:], row[1:], strict=True):
-        if cell:
+        if cell not in ("", NOTHING):
             yield Span(f"  {title.lower():<{width}}  {cell}\n")

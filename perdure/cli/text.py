@@ -47,6 +47,11 @@ def one_line(text: str, limit: int) -> str:
     return shown if len(shown) <= limit else f"{shown[:limit]}… (+{len(shown) - limit:,} characters)"
 
 
+def sentences(first: str, second: str) -> str:
+    """Both behind each other, parted by a full stop; ``second`` may be empty."""
+    return f"{first}{'' if first.endswith(('.', '!', '?')) else '.'} {second}" if second else first
+
+
 def first_lines(text: str, *, lines: int = RESULT_LINES, characters: int = RESULT_CHARACTERS) -> tuple[str, ...]:
     """The first lines of ``text`` with a last one that says how many are missing; each line bounded."""
     every = plain(text).strip("\n").split("\n")

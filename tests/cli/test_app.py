@@ -79,6 +79,14 @@ def test_every_command_is_listed(home: Home) -> None:
         assert f"\n  {name} " in ended.stdout
 
 
+@pytest.mark.parametrize("group", [[], ["policy"]])
+def test_without_a_command_the_help_is_shown(home: Home, group: list[str]) -> None:
+    ended = home.run(*group)
+
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout == home.run(*group, "--help").stdout
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

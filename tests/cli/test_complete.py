@@ -41,6 +41,7 @@ def test_the_script_for_bash_is_one(home: Home) -> None:
 
 def test_another_shell_is_refused(home: Home) -> None:
     failed(home.run("completion", "tcsh"), 2, "tcsh")
+    failed(home.run("completion"), 2, "Choose from: bash, zsh, fish. See `perdure completion --help`.")
 
 
 def test_commands_are_completed(home: Home) -> None:

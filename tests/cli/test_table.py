@@ -37,6 +37,12 @@ def test_a_cell_that_may_is_folded() -> None:
     assert max(map(len, lines)) <= 40
 
 
+def test_no_word_of_a_cell_is_broken() -> None:
+    lines = shown(FakeTerminal(), ("run-1", "waiting", "accounts/fireworks/models/gpt x"))
+
+    assert lines == ["run-1", "  status  waiting", "  awaits  accounts/fireworks/models/gpt x"]
+
+
 @pytest.mark.parametrize("columns", ["1", "25", "40"])
 def test_where_columns_do_not_fit_nothing_is_cut_or_dropped(monkeypatch: pytest.MonkeyPatch, columns: str) -> None:
     monkeypatch.setenv("COLUMNS", columns)
