@@ -89,6 +89,9 @@ class Attendant:
 
     def heard(self) -> None:
         """The question that stood at the terminal was answered: show what came meanwhile."""
+        if self._asking is not None and self._asked is None:
+            # The next message was typed: a run that has yet to take it in would look as if it rested.
+            self.idle = False
         self._asking = self._asked = None
         self._screen.release()
 

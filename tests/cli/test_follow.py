@@ -172,6 +172,8 @@ def test_a_conversation_goes_on_at_the_terminal_and_ctrl_d_closes_it(at_terminal
 
     assert terminal.wait() == 0
     assert " completed, " in terminal.shown
+    assert terminal.shown.count("Your next message") == 2
+    assert "elsewhere" not in terminal.shown
 
 
 def test_a_killed_process_is_taken_up_where_it_was(
