@@ -58,8 +58,8 @@ R = TypeVar("R")
 class Client:
     """A connection to the server that runs live on. Make one with `connect` or `wrap`; share it freely.
 
-    Temporal's native library sometimes aborts a Python process that ends, after all work is done (exit code 134 or 139):
-    where the exit code counts, flush the streams and leave by `os._exit`.
+    Temporal's native library sometimes aborts a Python process that ends, after all work is done (exit code 134 or
+    139): where the exit code counts, flush the streams and leave by `os._exit`.
     """
 
     def __init__(self, temporal: TemporalClient, *, task_queue: str = names.DEFAULT_TASK_QUEUE) -> None:

@@ -37,6 +37,10 @@ _RESULTS = {
     EventType.EVENT_TYPE_TIMER_FIRED,
     EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CANCEL_REQUESTED,
 }
+_OF_NO_WORK = {
+    EventType.EVENT_TYPE_TIMER_FIRED,
+    EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CANCEL_REQUESTED,
+}
 _ENDS = {
     EventType.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED: "completed",
     EventType.EVENT_TYPE_WORKFLOW_EXECUTION_FAILED: "failed",
@@ -86,7 +90,7 @@ class Projection:
         return self._successor
 
     async def foreseen(self) -> State | None:
-        """The state once the orders are taken in that are recorded and that no worker has taken in yet.
+        """The state once the orders, cancels and timers are taken in that are recorded and no worker has taken in yet.
 
         It begins with the start request where no worker has taken up the run.
         """
@@ -104,6 +108,11 @@ class Projection:
         for _, _, event in sorted(self._task.orders, key=lambda order: order[:2]):
             outcome = await self._reader.order(event, time_of(event.event_time))
             if outcome is not None:
+                loop.feed(outcome)
+        for event in self._task.results:
+            if event.event_type in _OF_NO_WORK:
+                outcome = await self._reader.result(event, loop.state, time_of(event.event_time))
+                assert outcome is not None
                 loop.feed(outcome)
         return loop.state
 

@@ -255,3 +255,17 @@ def test_what_changes_nothing_and_was_never_taken_in_does_not_keep_a_run_from_be
 
     assert followed.returncode == 4, followed
     assert f"perdure approve {run_id}" in followed.stderr
+
+
+def test_a_cancel_that_no_worker_has_taken_in_is_waited_for(
+    home: Home, left: Left, at_terminal: AtTerminal, serve: Serve
+) -> None:
+    run_id = left(WRITE)
+    assert home.run("cancel", run_id).returncode == 0
+    following = at_terminal("follow", run_id, "--no-worker")
+    following.until("asks    t1s1c1")
+
+    serve()
+
+    assert following.wait() == 1
+    assert "May this run?" not in following.shown

@@ -158,7 +158,7 @@ def test_every_command_of_the_readme_works_in_its_order(home: Home, address: str
 def follows_a_run_and_approves(home: Home, address: str) -> None:
     """The program of the README starts a run, approves what it asks, and prints its output."""
     ended = subprocess.run(
-        [sys.executable, "-c", PROGRAM.replace("localhost:7233", address)],
+        [sys.executable, "-u", "-c", PROGRAM.replace("localhost:7233", address)],
         env=home.environment(),
         capture_output=True,
         text=True,
