@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from perdure.cli.stop import is_of
@@ -10,6 +12,10 @@ from tests.cli.test_start import failed
 from tests.servers import unique
 
 WRITE = asks("write_file", path="out.txt", content="text")
+
+
+def is_stopped(home: Home, run_id: str) -> bool:
+    return "\nstop    canceled by " in home.run("show", run_id).stdout
 
 
 def test_every_run_of_the_agent_is_canceled_and_shown_and_no_other(home: Home, left: Left, serve: Serve) -> None:
@@ -26,6 +32,8 @@ def test_every_run_of_the_agent_is_canceled_and_shown_and_no_other(home: Home, l
     assert other not in stopped.stdout
     assert f"2 runs of the agent {agent} asked to cancel" in stopped.stderr
     for run_id in (first, second):
+        # The server holds a cancel back while the worker has a task of the run in hand.
+        until(partial(is_stopped, home, run_id))
         assert f"run {run_id} was canceled" in home.run("follow", run_id).stderr
     assert "waiting_approval" in home.run("show", other).stdout
     nothing_left = f"No run of the agent {agent} goes on.\n"
