@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from pydantic import JsonValue
+
 from perdure.brain.ending import ended
 from perdure.brain.humans import TOO_LATE, restricted
 from perdure.brain.inbox import of_this_turn, waits
+from perdure.contracts.fitting import unfit
 from perdure.contracts.requests import (
     Answer,
     Approve,
@@ -128,6 +131,8 @@ def _response_refusal(state: State, order: Approve | Deny) -> str:
 def _approval_refusal(state: State, order: Approve, found: tuple[Call, ...]) -> str:
     if order.arguments is not None and len(found) != 1:
         return f"Arguments can be changed for one call at a time: name one of {_ids(found)}."
+    if order.arguments is not None and (fault := _fault(state, found[0], order.arguments)):
+        return f"{found[0].call_id} still waits: the changed arguments {fault}"
     if order.remember is not None:
         firm = [call for call in found if call.verdict is not None and call.verdict.firm]
         if firm:
@@ -139,6 +144,14 @@ def _approval_refusal(state: State, order: Approve, found: tuple[Call, ...]) -> 
         if order.remember.level == "user" and not state.request.user:
             return "The run has no user whose approval could be remembered."
     return next((why for call in found if (why := _approver_refusal(state, order.actor, call))), "")
+
+
+def _fault(state: State, call: Call, arguments: dict[str, JsonValue]) -> str:
+    tool = state.agent.tool(call.tool) if state.agent else None
+    try:
+        return unfit(arguments, tool.parameters) if tool else ""
+    except Exception:  # noqa: BLE001 - a foreign schema may break its validator; the judging of the call tells of it
+        return ""
 
 
 def _approver_refusal(state: State, actor: str, call: Call) -> str:

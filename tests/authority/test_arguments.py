@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from perdure.authority.arguments import MAX_VIOLATIONS, arguments_verdict, is_truncated
+from perdure.authority.arguments import arguments_verdict, is_truncated
+from perdure.contracts.fitting import MAX_VIOLATIONS
 from perdure.contracts.tools import ToolSpec
 from tests.authority.calls import calls, says
 

@@ -21,6 +21,12 @@ TOOLS = (
     ToolSpec(name="write", effect="write"),
     ToolSpec(name="ask_human", handler="human"),
     ToolSpec(name="poll", effect="read", polling=True),
+    ToolSpec(
+        name="pay",
+        effect="write",
+        parameters={"type": "object", "properties": {"amount": {"type": "integer"}}, "required": ["amount"]},
+    ),
+    ToolSpec(name="odd", effect="write", parameters={"$ref": "#/$defs/nowhere"}),
 )
 OVERLOADED = Failure(kind="overloaded", message="scripted: too many requests", attribution="provider")
 

@@ -134,3 +134,30 @@ def test_a_call_of_an_earlier_turn_is_known_as_settled() -> None:
     run.ended("t1s1c3", status="interrupted")
 
     assert run.refused(Approve(call_id="t1s1c1")) == "Call t1s1c1 is settled already."
+
+
+def a_run_that_may_call(tool: str) -> Led:
+    run = Led(a_conversation())
+    run.resolved()
+    run.replied(a_call(tool, amount=5))
+    run.judged(t1s1c1="ask")
+    return run
+
+
+def test_changed_arguments_that_the_tool_does_not_take_are_refused_and_the_call_still_waits() -> None:
+    run = a_run_that_may_call("pay")
+    order = Approve(call_id="t1s1c1", arguments={"amount": "x"})
+
+    why = refusal(run.state, order)
+
+    assert why.startswith("t1s1c1 still waits: the changed arguments do not fit its schema:")
+    assert '$.amount: is "x"' in why
+    assert run.refused(order) == why
+    assert [call.status for call in targets(run.state, Approve(all=True))] == ["waiting"]
+    assert refusal(run.state, Approve(call_id="t1s1c1", arguments={"amount": 6})) == ""
+
+
+def test_a_schema_that_cannot_be_used_stops_no_order() -> None:
+    order = Approve(call_id="t1s1c1", arguments={"amount": "x"})
+
+    assert refusal(a_run_that_may_call("odd").state, order) == ""
