@@ -126,11 +126,14 @@ class Adapter(ABC):
 
 async def decoded(reply: Reply, decoder: Decoder) -> AsyncGenerator[Piece, None]:
     """The pieces of one reply. Raises ProviderError, also for a reply that ends before its provider had finished."""
+    strange = False
     async with aclosing(payloads(reply, lambda: decoder.patience)) as values:
         async for value in values:
+            strange = value.whole
             for piece in decoder.feed(value):
+                strange = False
                 yield piece
     for piece in decoder.end():
         yield piece
     if not decoder.finished:
-        raise reply.bad(CUT)
+        raise reply.astray("JSON, but no model's answer") if strange else reply.bad(CUT)

@@ -133,6 +133,12 @@ class Reply:
         """The error for a reply that cannot be used."""
         return BadReplyError(self.provider, detail, code=code, request_id=self.request_id)
 
+    def astray(self, what: str) -> BadReplyError:
+        """The error for a good reply of something that is no model's server: asking again gives the same."""
+        error = self.bad(f"the server's answer is {what}: is base_url right?")
+        error.retryable, error.attribution = False, "operator"
+        return error
+
     def fault(self, error: JsonValue) -> ProviderError:
         """The typed error that an error inside this good reply stands for."""
         found = fault(self.provider, error, secrets=self.secrets, key_told=self.key_told)

@@ -27,10 +27,12 @@ is whole. From then on silence, or a broken connection, is an end like any other
 
 @dataclass(frozen=True, slots=True)
 class Payload:
-    """One JSON value of a reply. ``event`` is the name of its event, empty when it has none."""
+    """One JSON value of a reply. ``event`` is the name of its event, empty when it has none. ``whole`` is a reply that
+    was not streamed."""
 
     event: str
     value: JsonValue
+    whole: bool = False
 
     @property
     def first(self) -> JsonValue:
@@ -53,6 +55,8 @@ async def payloads(reply: Reply, patience: Patience) -> AsyncGenerator[Payload, 
                 yield _payload(reply, event)
         for event in _meant(reader.end()):
             yield _payload(reply, event)
+        if head and not reader.spoken:
+            raise reply.astray("no event stream")
 
 
 async def _patient(reply: Reply, patience: Patience) -> AsyncGenerator[bytes, None]:
@@ -87,10 +91,11 @@ async def _whole(reply: Reply, head: bytes, chunks: AsyncGenerator[bytes, None])
 def value_of(reply: Reply, body: bytes) -> Payload:
     """The one value that ``body`` is. Raises BadReplyError, which quotes nothing: it may be anybody's data."""
     try:
-        return Payload("", loads(body))
+        return Payload("", loads(body), whole=True)
     except ValueError:
-        kind = "a web page" if body.lstrip().startswith(b"<") else "no whole JSON"
-        raise reply.bad(f"the reply is {kind}; is base_url right?") from None
+        if body.lstrip().startswith(b"<"):
+            raise reply.astray("a web page") from None
+        raise reply.bad("the reply is no whole JSON; is base_url right?") from None
 
 
 def _meant(events: list[SseEvent]) -> list[SseEvent]:

@@ -13,6 +13,9 @@ from dataclasses import dataclass
 MAX_EVENT = 64 * 1024 * 1024
 """Bytes of one event at most: a line that never ends must not fill the memory."""
 
+_FIELDS = frozenset({"", "data", "event", "id", "retry"})
+"""What a line may begin with, ahead of its colon: nothing in a comment."""
+
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -38,6 +41,8 @@ class SseReader:
         self._first = True
         self._event = ""
         self._data: list[str] = []
+        self.spoken = False
+        """Whether any line so far was one of an event stream, be it a comment."""
 
     def feed(self, chunk: bytes) -> list[SseEvent]:
         """The events that ``chunk`` completes. Raises OversizeEventError."""
@@ -72,6 +77,7 @@ class SseReader:
             return self._dispatch()
         name, _, value = line.decode("utf-8", "replace").partition(":")
         value = value.removeprefix(" ")
+        self.spoken = self.spoken or name in _FIELDS
         if name == "data":
             self._data.append(value)
         elif name == "event":

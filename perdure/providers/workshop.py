@@ -92,5 +92,5 @@ def _answer(reply: Reply, body: bytes) -> Json:
     if said.get("error") or said.get("object") == "error":
         raise reply.fault(answer.first)
     if not isinstance(answer.value, dict):
-        raise reply.bad("the reply is no JSON object; is base_url right?")
+        raise reply.astray("no JSON object")
     return answer.value

@@ -62,6 +62,32 @@ async def test_a_reply_that_ends_before_its_provider_had_finished_is_an_error_th
 
 
 @each_protocol
+@pytest.mark.parametrize(
+    ("body", "what"),
+    [
+        (b"not json", "no event stream"),
+        (b"Welcome!\nPlease log in.\n\n", "no event stream"),
+        (b" <!doctype html><p>Please log in.", "a web page"),
+        (b'{"ready": true}', "JSON, but no model's answer"),
+    ],
+)
+async def test_an_answer_of_something_that_is_no_models_server_is_told_so_and_not_asked_for_again(
+    spoken: Spoken, body: bytes, what: str
+) -> None:
+    with pytest.raises(BadReplyError, match=f"{what}: is base_url right") as caught:
+        await spoken.answer(replying(body))
+    assert (caught.value.retryable, caught.value.attribution) == (False, "operator")
+
+
+@each_protocol
+@pytest.mark.parametrize("body", [b"", b": OPENROUTER PROCESSING\n\n", b"event: ping\n\n", b'data: {"a"'])
+async def test_a_stream_that_ends_before_anything_came_may_be_asked_for_again(spoken: Spoken, body: bytes) -> None:
+    with pytest.raises(BadReplyError) as caught:
+        await spoken.answer(replying(body))
+    assert caught.value.retryable
+
+
+@each_protocol
 async def test_a_connection_that_breaks_is_an_error_before_the_end_and_harmless_after_it(spoken: Spoken) -> None:
     broken = httpx.RemoteProtocolError("peer closed connection")
     with pytest.raises(ProviderNetworkError) as caught:

@@ -48,10 +48,10 @@ def test_a_name_of_nothing_printable_is_a_name_all_the_same() -> None:
 @pytest.mark.parametrize(
     ("media_type", "body", "said"),
     [
-        ("text/html; charset=utf-8", b" <!DOCTYPE html><p>canary", "the reply is a web page; is base_url right?"),
+        ("text/html; charset=utf-8", b" <!DOCTYPE html><p>canary", "answer is a web page: is base_url right?"),
         ("text/event-stream", b'data: {"text": "canary"}\n\n', "the reply is no whole JSON; is base_url right?"),
-        ("application/json", b'"canary"', "the reply is no JSON object; is base_url right?"),
-        ("application/json", b'[{"message": "canary"}]', "the reply is no JSON object; is base_url right?"),
+        ("application/json", b'"canary"', "answer is no JSON object: is base_url right?"),
+        ("application/json", b'[{"message": "canary"}]', "answer is no JSON object: is base_url right?"),
         ("application/json", b'{"message": "canary", "detail": "canary"}', ""),
         ("application/json", json.dumps({"choices": [{"message": {"content": "canary"}}]}).encode(), ""),
     ],
