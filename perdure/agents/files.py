@@ -46,7 +46,7 @@ class _Hosted(FileRecord):
 
 
 class _Head(FileRecord):
-    name: Word | None = None
+    name: Word
     description: str = ""
     model: ModelName | None = None
     fallbacks: tuple[ModelName, ...] | None = None
@@ -140,6 +140,8 @@ def _agent(file: Path, text: str, head: Head) -> AgentFile:
     if unknown:
         raise _unknown_key(unknown, head)
     known = {key: value for key, value in head.values.items() if key in _Head.model_fields}
+    if known.get("name") is None:
+        known["name"] = file.stem
     if "tools" in known and known["tools"] is None:
         raise PlacedError(
             head.place(("tools",)), "tools is empty: write `tools: []` for none, or leave it out for all."
@@ -152,7 +154,7 @@ def _agent(file: Path, text: str, head: Head) -> AgentFile:
     if checked.output is not None and (fault := schema_fault(checked.output)):
         raise PlacedError(head.place(("output", *fault.path)), str(fault))
     spec = AgentSpec(
-        name=checked.name or file.stem,
+        name=checked.name,
         description=checked.description,
         prompt=head.body,
         model=checked.model,

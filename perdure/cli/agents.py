@@ -103,9 +103,9 @@ def misfit(spec: AgentSpec, served: tuple[ToolSpec, ...], providers: ProviderReg
 
 def described(agent: Found) -> Iterator[Span]:
     """The agent in a few lines."""
-    yield Span(f"{plain(agent.name)}", "strong")
+    yield Span(one_line(agent.name, 200), "strong")
     yield Span(f"  {one_line(agent.description, 200)}\n" if agent.description else "\n")
-    yield Span(f"  file   {plain(agent.file) or '(built in)'}\n")
+    yield Span(f"  file   {one_line(agent.file, 4_096) or '(built in)'}\n")
     if agent.usable:
         yield Span(f"  model  {plain(agent.model or INHERITED)}\n")
         yield Span(f"  tools  {scope(agent.tools)}{policy(agent.rules)}\n")

@@ -1,6 +1,7 @@
 """Where text goes: what a run says to the output, progress and questions to the error stream.
 
-A log, a pipe and a dumb terminal get the same words without colours; ``NO_COLOR`` does too.
+A log, a pipe and a dumb terminal get the same words without styles. ``NO_COLOR`` turns bold and dim off too: the
+convention leaves these open, and plain text is what its users expect.
 """
 
 from __future__ import annotations
@@ -38,9 +39,17 @@ class PlainConsole(Console):
 
 def console(stream: TextIO) -> Console:
     """A console that adds nothing to what it is given: no markup, no highlighting, no wrapping of its own."""
-    # Without a height, Rich takes every dumb terminal for one of 80 columns.
     return PlainConsole(
-        file=stream, width=_width(stream), height=25, markup=False, highlight=False, emoji=False, soft_wrap=True
+        file=stream,
+        # Rich itself heeds NO_COLOR for colours alone.
+        color_system=None if os.environ.get("NO_COLOR") else "auto",
+        width=_width(stream),
+        # Without a height, Rich takes every dumb terminal for one of 80 columns.
+        height=25,
+        markup=False,
+        highlight=False,
+        emoji=False,
+        soft_wrap=True,
     )
 
 

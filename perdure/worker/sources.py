@@ -11,6 +11,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from io import StringIO
 from pathlib import Path
 from typing import Any, get_origin
 
@@ -112,30 +113,39 @@ def read_dotenv(path: Path) -> tuple[dict[str, str], list[str]]:
     values: dict[str, str] = {}
     notes: list[str] = []
     try:
-        with path.open(encoding="utf-8") as stream:
-            for binding in parse_stream(stream):
-                if binding.error:
-                    notes.append(f"Line {binding.original.line} of {path} is not of the form NAME=value; passed over.")
-                elif binding.key is not None:
-                    values[binding.key] = binding.value or ""
+        text = path.read_bytes().decode()
     except FileNotFoundError:
-        pass
+        return values, notes
     except (OSError, UnicodeDecodeError) as error:
-        raise InvalidSettingsError(f"{path} cannot be read: {error}.") from error
+        raise InvalidSettingsError(f"{path} cannot be read: {_unread(error)}.") from error
+    for binding in parse_stream(StringIO(text, newline=None)):
+        if binding.error:
+            notes.append(f"Line {binding.original.line} of {path} is not of the form NAME=value; passed over.")
+        elif binding.key is not None:
+            values[binding.key] = binding.value or ""
     return values, notes
 
 
 def read_toml(path: Path) -> tuple[Source, ...]:
     """The source that a TOML file makes; none when there is no such file."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_bytes().decode()
         return (Source(str(path), tomllib.loads(text), text=text),)
     except FileNotFoundError:
         return ()
     except tomllib.TOMLDecodeError as error:
         raise InvalidSettingsError(f"{path} is not valid TOML: {error}.") from error
     except (OSError, UnicodeDecodeError) as error:
-        raise InvalidSettingsError(f"{path} cannot be read: {error}.") from error
+        raise InvalidSettingsError(f"{path} cannot be read: {_unread(error)}.") from error
+
+
+def _unread(error: OSError | UnicodeDecodeError) -> str:
+    match error:
+        case UnicodeDecodeError():
+            line = error.object.count(b"\n", 0, error.start) + 1
+            return f"line {line} is not UTF-8: save the file as UTF-8"
+        case OSError():
+            return (error.strerror or str(error)).lower()
 
 
 def checked(sources: list[Source]) -> Settings:

@@ -195,7 +195,7 @@ async def run_worker(
             "ready",
             address=server.address,
             namespace=settings.namespace,
-            task_queue=settings.task_queue,
+            task_queues=list(dict.fromkeys(queues)),
             ui=server.ui_url,
             model=parts.choice.model,
             chosen=parts.choice.why,

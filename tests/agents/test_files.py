@@ -207,6 +207,13 @@ def test_a_file_in_another_encoding_is_told_with_its_place(file: Path) -> None:
     assert refusal(file, b"---\nname: x\n---\ngr\xfcn") == ":4:3: This is not UTF-8: save the file as UTF-8."
 
 
+def test_a_file_whose_name_is_no_name_of_an_agent_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "two\nlines.md"
+    file.write_text("Hej.")
+    with pytest.raises(AgentFileError, match=r"lines\.md:1:1: name should be one line without blanks around it\."):
+        read_agent(file)
+
+
 def test_a_file_that_is_no_agent_by_its_size_is_refused(file: Path) -> None:
     assert "at most" in refusal(file, "x" * (MOST_BYTES + 1))
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from perdure.testing.script import says
-from tests.cli.conftest import Play, Serve
+from tests.cli.conftest import AtTerminal, Play, Serve
 from tests.cli.programs import Home
 from tests.cli.test_start import failed
 from tests.servers import unique
@@ -24,6 +24,15 @@ def test_a_worker_serves_until_it_is_told_to_stop(home: Home, play: Play, serve:
 
 def test_a_worker_with_a_tool_that_is_not_there_does_not_start(home: Home) -> None:
     failed(home.run("worker", "--tools", "nowhere.py"), 2, "nowhere.py")
+
+
+def test_a_worker_that_is_ready_says_which_task_queues_it_serves(home: Home, at_terminal: AtTerminal) -> None:
+    (home.path / "tools.py").write_text('def greet(name: str) -> str:\n    """Greet."""\n    return name\n')
+
+    worker = at_terminal("worker", "--model", "demo:demo", "--tools", "tools.py")
+    queue = home.settings["PERDURE_TASK_QUEUE"]
+
+    worker.until(f"task_queues=['{queue}', '{queue}.")
 
 
 def test_a_worker_without_a_server_is_exit_code_3(home: Home) -> None:

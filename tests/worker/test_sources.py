@@ -196,17 +196,23 @@ def test_a_line_of_dotenv_that_cannot_be_read_is_a_warning(around: Surroundings)
     assert loaded.warnings == (f"Line 2 of {around.folder}/.env is not of the form NAME=value; passed over.",)
 
 
-@pytest.mark.parametrize("content", [b"port = ", b"\xff\xfe"])
-def test_a_file_that_cannot_be_read_is_an_error(around: Surroundings, content: bytes) -> None:
-    (around.folder / "perdure.toml").write_bytes(content)
+def test_a_file_that_is_no_toml_is_an_error(around: Surroundings) -> None:
+    (around.folder / "perdure.toml").write_bytes(b"port = ")
     said = around.error()
-    assert said.startswith(str(around.folder / "perdure.toml"))
+    assert said.startswith(f"{around.folder}/perdure.toml is not valid TOML: ")
     assert "\n" not in said
 
 
-def test_a_folder_in_the_place_of_a_file_is_an_error(around: Surroundings) -> None:
-    (around.folder / ".env").mkdir()
-    assert "cannot be read" in around.error()
+@pytest.mark.parametrize("name", ["perdure.toml", ".env"])
+def test_a_file_in_another_encoding_is_an_error_with_its_line(around: Surroundings, name: str) -> None:
+    (around.folder / name).write_bytes(b"# fine\n# gr\xfcn\n")
+    assert around.error() == (f"{around.folder}/{name} cannot be read: line 2 is not UTF-8: save the file as UTF-8.")
+
+
+@pytest.mark.parametrize("name", ["perdure.toml", ".env"])
+def test_a_folder_in_the_place_of_a_file_is_an_error(around: Surroundings, name: str) -> None:
+    (around.folder / name).mkdir()
+    assert around.error() == f"{around.folder}/{name} cannot be read: is a directory."
 
 
 def test_the_value_of_a_secret_is_never_repeated(around: Surroundings) -> None:

@@ -55,7 +55,7 @@ async def test_a_run_goes_through_every_room(
     described = await temporal_client.get_workflow_handle(run_id).describe()
     assert described.typed_search_attributes.get(SearchAttributeKey.for_keyword(STATUS_ATTRIBUTE)) == "completed"
     ready = json.loads(worker.until('"ready"'))
-    assert ready["task_queue"] == task_queue
+    assert ready["task_queues"] == [task_queue]
     assert {"read_file", "mix"} <= set(ready["tools"])
 
 
