@@ -9,15 +9,21 @@ from __future__ import annotations
 import re
 from typing import Any
 
+_KEY = re.compile(
+    r"\b(?:(?:sk|pk|rk)[-_]|(?:gsk|ghp|gho|hf)_|xai-|AKIA|AIza)[\w-]{16,}"
+    r"|(?<=(?i:bearer) )(?=\S*\d)[\w.~+/=-]{16,}"
+)
+"""What has the form of a key. It need not be ours: whoever set another one reads it in the error, as does every log."""
+
 _LONG_RUN = re.compile(r"[A-Za-z0-9+/=_-]{120,}")
 
 
 def scrubbed(text: str, secrets: tuple[str, ...]) -> str:
-    """``text`` without the secrets and without long runs of base64."""
+    """``text`` without the secrets, without what looks like any other key, and without long runs of base64."""
     for secret in secrets:
         if secret:
             text = text.replace(secret, "[key]")
-    return _LONG_RUN.sub("[…]", text)
+    return _LONG_RUN.sub("[…]", _KEY.sub("[key]", text))
 
 
 def redacted(body: Any, secrets: tuple[str, ...]) -> Any:
