@@ -16,6 +16,7 @@ from typing import IO, Any
 
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
+from temporalio.exceptions import ApplicationError
 from temporalio.runtime import LogForwardingConfig, LoggingConfig, Runtime, TelemetryConfig, TelemetryFilter
 
 from perdure.activities.redaction import HIDDEN, KnownSecrets
@@ -101,6 +102,18 @@ def core_fields(logger: WrappedLogger, method: str, line: EventDict) -> EventDic
     return line if core is None else {**core.fields, "target": core.target, **line}
 
 
+def expected_failures(logger: WrappedLogger, method: str, line: EventDict) -> EventDict:
+    """A structlog processor that tells of a failure by its words alone, where these say all: not of a fault of ours.
+
+    Temporal's library logs every activity that fails with a whole traceback, be it a provider that is busy.
+    """
+    match line.get("exc_info"):
+        case (_, ApplicationError(type=str(kind)) as error, _) if kind != "internal":
+            return {**{name: value for name, value in line.items() if name != "exc_info"}, "error": str(error)}
+        case _:
+            return line
+
+
 def configure_logging(settings: Settings, environ: Mapping[str, str], stream: IO[str] | None = None) -> None:
     """Have everything that is logged go to ``stream`` (default: the error stream), filtered, in the settings' form.
 
@@ -121,6 +134,7 @@ def configure_logging(settings: Settings, environ: Mapping[str, str], stream: IO
     ]
     last: list[Processor] = [
         structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+        expected_failures,
         structlog.processors.format_exc_info,
         Redaction(KnownSecrets(secrets_of(settings, environ))),
         structlog.dev.ConsoleRenderer(colors=False) if as_text else structlog.processors.JSONRenderer(),

@@ -12,8 +12,11 @@ from typing import Any
 import pytest
 import structlog
 from pydantic import SecretStr
+from temporalio.exceptions import ApplicationError
 
+from perdure.activities.posture import application_error
 from perdure.activities.redaction import HIDDEN, KnownSecrets
+from perdure.contracts.errors import OverloadedError
 from perdure.providers.catalogue import Endpoint
 from perdure.worker.logs import Redaction, configure_logging, secrets_of
 from perdure.worker.settings import Settings
@@ -131,6 +134,20 @@ def test_our_lines_and_those_of_libraries_are_json_without_secrets() -> None:
     assert (ready["event"], ready["level"], ready["logger"]) == ("ready", "info", "perdure.worker")
     assert (sent["event"], sent["headers"]) == (f"sent {HIDDEN}", {"authorization": HIDDEN})
     assert f"RuntimeError: refused {HIDDEN}" in failed["exception"]
+
+
+def test_a_failure_that_says_all_itself_is_logged_without_a_traceback_and_a_fault_of_ours_with_one() -> None:
+    stream = io.StringIO()
+    configure_logging(Settings(), {}, stream)
+    for error in (OverloadedError("corp", "busy", status=500), ValueError("a fault")):
+        try:
+            raise application_error(error, attempt=1)
+        except ApplicationError:
+            logging.getLogger("temporalio.activity").warning("Completing activity as failed", exc_info=True)
+    expected, fault = lines(stream)
+    assert "exception" not in expected
+    assert "corp: busy" in expected["error"]
+    assert "Traceback" in fault["exception"]
 
 
 def test_a_terminal_gets_text() -> None:
