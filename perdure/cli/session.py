@@ -9,8 +9,8 @@ import asyncio
 import functools
 import getpass
 import sys
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, NoReturn
@@ -23,7 +23,7 @@ from perdure.cli.screen import Screen
 from perdure.cli.terminal import Lines, interactive
 from perdure.cli.watch import answering, bounded, watch
 from perdure.client.client import Client
-from perdure.contracts.errors import InvalidSettingsError, OperatorError
+from perdure.contracts.errors import InvalidSettingsError, OperatorError, ServerUnavailableError
 from perdure.worker.connection import connect
 from perdure.worker.folder import DataFolder
 from perdure.worker.logs import configure_logging
@@ -35,6 +35,7 @@ UNNOTICED = 0.7
 """Seconds that something may take before it is said that it goes on."""
 LAST_WORK = 7.0
 """Seconds that what still runs at the end may take: a shell command that is to end and does not is killed after 5."""
+OWN_COMES_BACK = "It is this machine's own: any command, such as `perdure ls`, starts it again with all its runs."
 LOG_BYTES = 5_000_000
 
 
@@ -53,9 +54,22 @@ class Session:
             return None
         return f"{self.server.ui_url}/namespaces/{self.settings.namespace}/workflows/{quote(run_id, safe='')}"
 
-    def answered(self) -> AbstractAsyncContextManager[None]:
+    @asynccontextmanager
+    async def answered(self) -> AsyncIterator[None]:
         """A block that ends with ServerUnavailableError when the server is silent for longer than settings allow."""
-        return bounded(self.server.address, self.temporal, self.settings.connect_timeout)
+        with self.advised():
+            async with bounded(self.server.address, self.temporal, self.settings.connect_timeout):
+                yield
+
+    @contextmanager
+    def advised(self) -> Iterator[None]:
+        """A block whose ServerUnavailableError says how this machine's own server comes back, when it is that one."""
+        try:
+            yield
+        except ServerUnavailableError as error:
+            if self.server.folder is None:
+                raise
+            raise ServerUnavailableError(error.address, error.why, remedy=OWN_COMES_BACK) from None
 
 
 def perform(work: Coroutine[object, object, int], last: float = LAST_WORK) -> int:

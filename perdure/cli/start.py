@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from perdure.agents.models import layered
 from perdure.cli.attend import Conduct
 from perdure.cli.exits import say
 from perdure.cli.follow import Follower
+from perdure.cli.hints import how_to_go_on
 from perdure.cli.hosting import serving_runs
 from perdure.cli.lines import Span
 from perdure.cli.screen import Screen
@@ -22,7 +25,7 @@ from perdure.client.attachments import attachment
 from perdure.contracts.activities import AgentQuery
 from perdure.contracts.agent import AgentSpec, Humans, Limits, Mode
 from perdure.contracts.decode import decode
-from perdure.contracts.errors import InvalidInputError, RunAlreadyRunningError
+from perdure.contracts.errors import InvalidInputError, RunAlreadyRunningError, ServerUnavailableError
 from perdure.contracts.names import DEFAULT_AGENT
 from perdure.contracts.requests import RunRequest
 from perdure.contracts.schemas import Schema, schema_fault
@@ -164,7 +167,8 @@ async def followed(session: Session, run_id: str, screen: Screen, conduct: Condu
     A person at the terminal is asked, unless the events are for a program. Raises RunNotFoundError, OperatorError.
     """
     conduct = conduct if conduct.as_json else replace(conduct, desk=desk(screen))
-    ending = await Follower(session.client, run_id, screen, conduct, watching(session)).follow()
+    with keeping(session, run_id, screen, conduct.tools):
+        ending = await Follower(session.client, run_id, screen, conduct, watching(session)).follow()
     link = session.link(run_id)
     if link and conduct.as_json:
         screen.note(f"ui   {link}")
@@ -176,3 +180,14 @@ async def followed(session: Session, run_id: str, screen: Screen, conduct: Condu
     if ending.error:
         say(f"error: {ending.error}")
     return int(ending.code)
+
+
+@contextmanager
+def keeping(session: Session, run_id: str, screen: Screen, tools: tuple[str, ...]) -> Iterator[None]:
+    """A block whose ServerUnavailableError leaves a run that is kept: how it goes on is said."""
+    try:
+        with session.advised():
+            yield
+    except ServerUnavailableError:
+        screen.note(how_to_go_on(run_id, tools), "plain")
+        raise

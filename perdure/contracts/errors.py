@@ -128,12 +128,18 @@ class OperatorError(PerdureError):
 
 
 class ServerUnavailableError(OperatorError):
-    def __init__(self, address: str, why: str = "") -> None:
-        super().__init__(
-            f"No Temporal server answers at {address}{f' ({why})' if why else ''}. "
-            "Start one with `temporal server start-dev`, or set PERDURE_ADDRESS."
-        )
+    """``remedy`` says what brings the server back, where that is known better than here."""
+
+    def __init__(
+        self,
+        address: str,
+        why: str = "",
+        *,
+        remedy: str = "Start one with `temporal server start-dev`, or set PERDURE_ADDRESS.",
+    ) -> None:
+        super().__init__(f"No Temporal server answers at {address}{f' ({why})' if why else ''}. {remedy}")
         self.address = address
+        self.why = why
 
 
 class ServerBinaryMissingError(OperatorError):

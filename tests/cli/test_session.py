@@ -4,17 +4,26 @@ import asyncio
 import json
 import socket
 from contextlib import suppress
+from datetime import timedelta
 from io import StringIO
 from pathlib import Path
 
 import pytest
+from temporalio.client import Client
 
 from perdure.cli.screen import Screen
-from perdure.cli.session import perform, said
+from perdure.cli.session import Session, perform, said
+from perdure.cli.start import keeping
+from perdure.client.client import Client as PerdureClient
+from perdure.contracts.errors import ServerUnavailableError
 from perdure.testing.script import asks, save, says, script
+from perdure.worker.folder import DataFolder
+from perdure.worker.server import Server
+from perdure.worker.settings import Settings
 from tests.cli.programs import Home, until
 from tests.cli.silence import falling_silent
 from tests.cli.test_start import failed
+from tests.servers import free_port
 
 
 @pytest.mark.parametrize(
@@ -108,6 +117,47 @@ def test_a_server_that_falls_silent_when_it_is_asked_is_named_with_3(
         ended = home.run(*arguments, PERDURE_ADDRESS=address, PERDURE_CONNECT_TIMEOUT="500ms")
 
     failed(ended, 3, f"No Temporal server answers at {address} (no answer", "PERDURE_ADDRESS")
+
+
+async def without_server(folder: DataFolder | None) -> Session:
+    """A session whose server is gone; ``folder`` is the data folder of a server of this machine."""
+    address = f"127.0.0.1:{free_port()}"
+    temporal = await Client.connect(address, lazy=True)
+    settings = Settings(connect_timeout=timedelta(milliseconds=10))
+    return Session(settings, Server(address, None, folder=folder), PerdureClient.wrap(temporal), temporal)
+
+
+async def test_a_server_of_this_machine_that_is_gone_comes_back_by_any_command(tmp_path: Path) -> None:
+    session = await without_server(DataFolder(tmp_path))
+
+    with pytest.raises(ServerUnavailableError, match="`perdure ls`, starts it again") as gone:
+        async with session.answered():
+            await asyncio.Event().wait()
+
+    assert session.server.address in str(gone.value)
+    assert "start-dev" not in str(gone.value)
+
+
+async def test_a_server_of_somebody_else_is_started_by_whoever_has_it() -> None:
+    session = await without_server(None)
+
+    with pytest.raises(ServerUnavailableError, match="start-dev"):
+        async with session.answered():
+            await asyncio.Event().wait()
+
+
+async def test_a_run_whose_server_is_gone_is_kept_and_says_how_it_goes_on(tmp_path: Path) -> None:
+    session = await without_server(DataFolder(tmp_path))
+    err = StringIO()
+
+    with (
+        pytest.raises(ServerUnavailableError, match="`perdure ls`"),
+        keeping(session, "mine", Screen(StringIO(), err), ("tools.py",)),
+    ):
+        raise ServerUnavailableError(session.server.address, "no answer for 20 s")
+
+    assert "Run mine is kept" in err.getvalue()
+    assert "perdure follow mine --tools tools.py" in err.getvalue()
 
 
 class Heard(StringIO):
