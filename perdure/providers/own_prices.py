@@ -1,13 +1,14 @@
 """Prices that the settings say, which count before any list's and before a provider's own word.
 
-A price is per million tokens: an integer is nano-dollars, text is US dollars (``"0.15"``). The sum is rounded once, to
-the nano-dollar, so that a token of 10 nano-dollars is never lost.
+A price is US dollars per million tokens, as providers print it: ``0.15``, or ``"0.15"``. A number is taken as it is
+written, never as the binary fraction beside it, and the sum is rounded once, to the nano-dollar, so that a token of 10
+nano-dollars is never lost.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
@@ -20,16 +21,20 @@ MILLION = 1_000_000
 
 
 def read_amount(value: Any) -> Any:
-    """US dollars as text, in nano-dollars. Raises ValueError for text that is no amount down to the nano-dollar."""
-    if isinstance(value, bool | float):
-        raise ValueError('a price is an integer (nano-dollars) or text (US dollars, such as "0.15")')
-    if not isinstance(value, str):
-        return value
+    """US dollars, a number or text, in nano-dollars. Raises ValueError for what is no price down to the nano-dollar."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise ValueError("a price is US dollars per million tokens, such as 0.15")
     try:
-        nano = Decimal(value.strip().removeprefix("$")) * NANO
-    except InvalidOperation:
-        raise ValueError(f"{value!r} is no amount of US dollars, such as 0.15") from None
-    if not nano.is_finite() or nano != nano.to_integral_value():
+        dollars = Decimal(str(value).strip().removeprefix("$"))
+        finite = dollars.is_finite()
+        nano = dollars * NANO if finite else dollars
+    except ArithmeticError:
+        finite = False
+    if not finite:
+        raise ValueError(f"{value!r} is no amount of US dollars, such as 0.15")
+    if dollars > MILLION:
+        raise ValueError(f"{value!r} is more than a dollar for each token: a price is US dollars per million tokens")
+    if nano != nano.to_integral_value():
         raise ValueError(f"{value!r} is finer than a nano-dollar")
     return int(nano)
 
@@ -38,7 +43,10 @@ Amount = Annotated[int, BeforeValidator(read_amount), Field(ge=0)]
 
 
 class Price(FileRecord):
-    """What a million tokens cost, in nano-dollars. ``cached`` and ``cache_write`` are by default the price of input."""
+    """What a million tokens cost: given in US dollars, held in nano-dollars.
+
+    ``cached`` and ``cache_write`` are by default the price of input.
+    """
 
     input: Amount
     output: Amount

@@ -130,7 +130,10 @@ class Settings(FileRecord):
         dict, "a table of model to words", "What models have and lack, before our own table (see models.md).", "none"
     )
     prices: Annotated[dict[str, Price], BeforeValidator(read_table)] = setting(
-        dict, "a table of model to prices", "Prices per million tokens, before the price list (see models.md).", "none"
+        dict,
+        "a table of model to prices",
+        "Prices in US dollars per million tokens, before the price list (see models.md).",
+        "none",
     )
     mcp_keys: Annotated[dict[str, VariableName], BeforeValidator(read_keys)] = setting(
         dict, "a table of address to variable", "Variables with the keys of MCP servers that providers call.", "none"

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import tomllib
+
 import pytest
 from pydantic import ValidationError
 
@@ -19,9 +21,17 @@ def test_a_cached_token_of_ten_nano_dollars_is_not_rounded_away() -> None:
     assert own_cost("corp:m", thousand, {"corp:m": CHEAP}) == Cost(nano_dollars=10_000)
 
 
-def test_text_is_dollars_and_an_integer_nano_dollars_per_million_tokens() -> None:
-    assert Price(input=150_000_000, output=600_000_000, cached=10_000_000) == CHEAP
-    assert Price(input="$3", output="0.000000001") == Price(input=3_000_000_000, output=1)
+@pytest.mark.parametrize("three", [3, 3.0, "3", "3.00", "$3", " 3 "])
+def test_a_price_is_dollars_per_million_tokens_however_it_is_written(three: int | float | str) -> None:
+    price = Price.model_validate({"input": three, "output": 0})
+    assert own_cost("a:b", Usage(input_tokens=1_000_000), {"a:b": price}) == Cost(nano_dollars=3_000_000_000)
+
+
+@pytest.mark.parametrize(("written", "nano"), [("0.1", 100_000_000), ("0.15", 150_000_000), ("1e-9", 1)])
+def test_a_number_in_a_settings_file_is_exact(written: str, nano: int) -> None:
+    prices = tomllib.loads(f"input = {written}\noutput = '{written}'")
+    price = Price.model_validate(prices)
+    assert (price.input, price.output) == (nano, nano)
 
 
 def test_each_kind_of_token_has_its_price_and_input_stands_in_for_what_has_none() -> None:
@@ -33,7 +43,7 @@ def test_each_kind_of_token_has_its_price_and_input_stands_in_for_what_has_none(
 
 
 def test_the_sum_is_rounded_once() -> None:
-    prices = {"a:b": Price(input=400_000, output=400_000)}
+    prices = {"a:b": Price(input="0.0004", output="0.0004")}
     assert own_cost("a:b", Usage(input_tokens=1), prices) == Cost(nano_dollars=0)
     assert own_cost("a:b", Usage(input_tokens=1, output_tokens=1), prices) == Cost(nano_dollars=1)
 
@@ -45,7 +55,26 @@ def test_an_exact_name_comes_before_patterns_and_other_models_have_no_own_price(
     assert own_cost("openai:gpt-5", ONE, prices) is None
 
 
-@pytest.mark.parametrize("amount", ["a lot", "", "NaN", "1e-10", "-1", -1, 0.15, True])
+@pytest.mark.parametrize(
+    "amount",
+    [
+        "a lot",
+        "",
+        "NaN",
+        "1e-10",
+        "-1",
+        -1,
+        -0.5,
+        1e-10,
+        float("inf"),
+        150_000_000,
+        "9e999999",
+        "1e-999999",
+        True,
+        None,
+        [],
+    ],
+)
 def test_an_amount_that_is_none_is_refused(amount: object) -> None:
     with pytest.raises(ValidationError):
         Price.model_validate({"input": amount, "output": 0})

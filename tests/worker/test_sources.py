@@ -130,7 +130,7 @@ def test_an_unknown_key_of_a_provider_is_an_error_with_its_line(around: Surround
 @pytest.mark.parametrize(
     ("text", "line", "said"),
     [
-        ('[prices."corp:m"]\ninput = 0.15\noutput = 0', 2, "prices.corp:m.input in {}: a price is an integer (nano"),
+        ('[prices."corp:m"]\ninput = true\noutput = 0', 2, "prices.corp:m.input in {}: a price is US dollars per mill"),
         (
             '[prices."corp:m"]\ninptu = "canary"\ninput = 0\noutput = 0',
             2,
