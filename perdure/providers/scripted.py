@@ -151,11 +151,22 @@ class Script(FileRecord):
 
 
 class ScriptedProvider:
-    """Plays ``script``. ``requests`` holds every request that it was asked, in order, attempts included."""
+    """Plays ``script``. ``requests`` holds every request that it was asked, in order, attempts included.
+
+    ``missed`` is the first reply that was asked for and is not in the script, 0 while there is none.
+    """
 
     def __init__(self, script: Script) -> None:
         self.script = script
         self.requests: list[ModelRequest] = []
+        self.missed = 0
+        self._last = 0
+
+    @property
+    def left(self) -> list[int]:
+        """The numbers of the replies that nobody came to ask for; one that is repeated may be played no time at all."""
+        most = len(self.script.replies) - (1 if self.script.repeat_last else 0)
+        return list(range(self._last + 1, most + 1))
 
     def stream(self, request: ModelRequest, *, attempt: int = 1) -> AsyncGenerator[Piece, None]:
         """Play the reply that follows the assistant messages of ``request``.
@@ -163,10 +174,11 @@ class ScriptedProvider:
         Raises what the script says; BadRequestError when the script has no such reply.
         """
         self.requests.append(request)
-        return whole("scripted", self._play(request, attempt))
-
-    async def _play(self, request: ModelRequest, attempt: int) -> AsyncGenerator[Piece, None]:
         number = sum(message.role == "assistant" for message in request.messages) + 1
+        self._last = max(self._last, number)
+        return whole("scripted", self._play(request, number, attempt))
+
+    async def _play(self, request: ModelRequest, number: int, attempt: int) -> AsyncGenerator[Piece, None]:
         reply = self._reply(number)
         if reply.forced is not None and not request.tools:
             reply = reply.forced
@@ -193,6 +205,7 @@ class ScriptedProvider:
             return replies[number - 1]
         if replies and self.script.repeat_last:
             return replies[-1]
+        self.missed = self.missed or number
         raise BadRequestError("scripted", f"the script has no reply {number}, it ends after {len(replies)}")
 
 

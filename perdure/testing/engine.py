@@ -11,11 +11,13 @@ import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any, assert_never
 
 from perdure.activities.calling import run_tool
 from perdure.activities.functions import tool_from
 from perdure.activities.toolbox import Toolbox
+from perdure.agents.files import read_agent
 from perdure.agents.freeze import freeze
 from perdure.agents.models import NamedModels, layered
 from perdure.authority.judge import judge
@@ -58,8 +60,9 @@ from perdure.contracts.requests import Cancel, RunRequest
 from perdure.contracts.state import RULES_VERSION, Call, State
 from perdure.providers.scripted import Script, ScriptedProvider
 from perdure.testing.attempts import ModelAttempts
+from perdure.testing.mismatch import mismatch
 from perdure.testing.orders import Moment, Planned
-from perdure.testing.record import RunRecord, shown
+from perdure.testing.record import RunRecord
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 TICK = timedelta(milliseconds=1)
@@ -88,29 +91,28 @@ async def run_in_process(
     *,
     script: Script,
     tools: Toolbox | Iterable[Callable[..., Any]] = (),
-    agents: Iterable[AgentSpec] = (AgentSpec(),),
+    agents: Iterable[AgentSpec | Path] = (AgentSpec(),),
     orders: Sequence[Planned] = (),
     run_id: str = "run",
     machine: MachineFacts = MACHINE,
+    partly: bool = False,
 ) -> RunRecord:
     """Run an agent in this process until it ends, or until it waits for people and no order is left to give.
 
     ``request`` may be the message alone. ``tools`` are plain functions, decorated with `perdure.tool` or not.
-    ``agents`` are those that a request may name. ``orders`` are given one after the other, each when its moment has
-    come.
+    ``agents`` are those that a request may name; a path is that of an agent file. ``orders`` are given one after the
+    other, each when its moment has come.
 
-    Raises AssertionError when a moment never came: the test describes another run than the one that happened.
+    Raises AssertionError when the script ran out, when a moment never came, or when replies are left, which ``partly``
+    allows: the test describes another run than the one that happened. AgentFileError for a file that cannot be used.
     """
     request = RunRequest(message=request) if isinstance(request, str) else request
     toolbox = tools if isinstance(tools, Toolbox) else Toolbox(map(tool_from, tools))
-    engine = _Engine(script, toolbox, {agent.name: agent for agent in agents}, machine, list(orders))
+    specs = [read_agent(agent).spec if isinstance(agent, Path) else agent for agent in agents]
+    engine = _Engine(script, toolbox, {spec.name: spec for spec in specs}, machine, list(orders))
     await engine.run(run_id, request)
-    if engine.planned:
-        missed = "\n".join(f"- {planned}" for planned in engine.planned)
-        raise AssertionError(
-            f"The run is {engine.state.status}, and these moments never came:\n{missed}\n"
-            f"Its transcript:\n{shown(engine.state.messages)}"
-        )
+    if wrong := mismatch(engine.state, engine.provider, engine.planned, partly=partly):
+        raise AssertionError(wrong)
     return RunRecord(engine.state, tuple(engine.events), tuple(engine.provider.requests))
 
 

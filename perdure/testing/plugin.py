@@ -41,8 +41,9 @@ class RunAgent(Protocol):
         /,
         *,
         tools: Iterable[Callable[..., Any]] = (),
-        agents: Iterable[AgentSpec] = (AgentSpec(),),
+        agents: Iterable[AgentSpec | Path] = (AgentSpec(),),
         orders: Sequence[Planned] = (),
+        partly: bool = False,
     ) -> RunRecord: ...
 
 
@@ -73,10 +74,11 @@ def run_agent(request: pytest.FixtureRequest) -> RunAgent:
         /,
         *,
         tools: Iterable[Callable[..., Any]] = (),
-        agents: Iterable[AgentSpec] = (AgentSpec(),),
+        agents: Iterable[AgentSpec | Path] = (AgentSpec(),),
         orders: Sequence[Planned] = (),
+        partly: bool = False,
     ) -> RunRecord:
-        work = run_in_process(asked, script=played, tools=tools, agents=agents, orders=orders)
+        work = run_in_process(asked, script=played, tools=tools, agents=agents, orders=orders, partly=partly)
         with ThreadPoolExecutor(1) as elsewhere:
             record = elsewhere.submit(contextvars.copy_context().run, asyncio.run, work).result()
         runs.append(record)

@@ -38,6 +38,11 @@ class RunRecord:
         return self.state.status
 
     @property
+    def failure(self) -> str:
+        """Why the run failed, as its client would be told; empty when it did not."""
+        return self.state.failure.message if self.state.failure and self.status == "failed" else ""
+
+    @property
     def output(self) -> RunOutput:
         """What the run returns, or would return now."""
         return output(self.state)

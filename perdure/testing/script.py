@@ -101,8 +101,8 @@ def unless_forced(reply: Reply, forced: Reply) -> Reply:
 def script(*lines: Line, repeat_last: bool = False) -> Script:
     """The script of a run: one reply for each model call, in order.
 
-    A model that is called more often than the script has replies fails, unless ``repeat_last`` gives it the last one
-    again and again.
+    A test whose run calls the model more often than the script has replies fails, unless ``repeat_last`` gives it the
+    last one again and again.
     """
     replies: list[Reply] = []
     failures: list[ScriptedFailure] = []

@@ -218,20 +218,20 @@ async def test_attempts_end_some_time_and_what_they_took_is_counted() -> None:
 
 
 async def test_an_unknown_agent_fails_the_run_and_names_the_known_ones() -> None:
-    run = await run_in_process(RunRequest(message="Hello", agent="clerk"), script=script(says("Hi.")))
+    run = await run_in_process(RunRequest(message="Hello", agent="clerk"), script=script())
 
     assert run.state.failure is not None
     assert (run.status, run.state.failure.kind) == ("failed", "unknown_agent")
-    assert "assistant" in run.state.failure.message
+    assert run.failure == run.state.failure.message
+    assert "assistant" in run.failure
 
 
 async def test_an_agent_that_names_a_tool_that_is_not_there_fails_the_run() -> None:
     clerk = AgentSpec(name="clerk", tools=("fly",))
-    run = await run_in_process(RunRequest(message="Hello", agent=clerk), script=script(says("Hi.")), tools=TOOLS)
+    run = await run_in_process(RunRequest(message="Hello", agent=clerk), script=script(), tools=TOOLS)
 
     assert run.status == "failed"
-    assert run.state.failure is not None
-    assert "fly" in run.state.failure.message
+    assert "fly" in run.failure
 
 
 async def test_an_agent_is_found_by_name_with_its_prompt_scope_policy_and_limits() -> None:
@@ -267,7 +267,7 @@ async def test_interrupted_in_the_middle_of_a_text_the_model_stops_there_and_the
 async def test_a_model_that_is_stopped_before_it_was_asked_leaves_an_empty_message_that_no_model_sees() -> None:
     run = await run_in_process(
         a_conversation("Tell me."),
-        script=script(says("never said"), says("Hm?")),
+        script=script(says("Hm?")),
         orders=[when_asking_model(1, Interrupt()), when_idle(Send(message="Again."))],
     )
 
@@ -347,11 +347,27 @@ async def test_a_moment_that_never_comes_fails_the_test_and_says_which() -> None
     assert "t1s1 assistant says: Hi." in str(raised.value)
 
 
-async def test_a_script_that_is_too_short_fails_the_run_visibly() -> None:
-    run = await run_in_process("Add.", script=script(asks("add", a=1, b=1)), tools=TOOLS)
+async def test_a_script_that_ran_out_fails_the_test_and_shows_the_transcript() -> None:
+    with pytest.raises(AssertionError) as caught:
+        await run_in_process("Add.", script=script(asks("add", a=1, b=1)), tools=TOOLS)
 
-    assert run.state.failure is not None
-    assert "no reply 2" in run.state.failure.message
+    assert str(caught.value).startswith("The run is failed, and the model was asked for reply 2, and the script has 1.")
+    assert 't1s1 assistant asks t1s1c1: add {"a": 1, "b": 1}' in str(caught.value)
+
+
+async def test_replies_that_are_left_fail_the_test_unless_it_says_so() -> None:
+    replies = script(says("Hi."), says("And?"), says("Well?"))
+
+    with pytest.raises(AssertionError, match="never asked for: 2, 3 "):
+        await run_in_process("Hello", script=replies)
+
+    assert (await run_in_process("Hello", script=replies, partly=True)).output.output == "Hi."
+    assert (await run_in_process("Hello", script=script(says("Hi."), repeat_last=True))).status == "completed"
+
+
+async def test_a_run_that_failed_before_its_script_began_says_why() -> None:
+    with pytest.raises(AssertionError, match="There is no agent named 'clerk'"):
+        await run_in_process(RunRequest(message="Hello", agent="clerk"), script=script(says("Hi.")))
 
 
 async def test_two_runs_of_one_script_are_equal_to_the_byte() -> None:
@@ -360,10 +376,8 @@ async def test_two_runs_of_one_script_are_equal_to_the_byte() -> None:
         fails("overloaded"),
         says("Done."),
     )
-    runs = [
-        await run_in_process("Go.", script=replies, tools=TOOLS, orders=[when_waiting(Approve(call_id="t1s1c1"))])
-        for _ in range(2)
-    ]
+    orders = [when_waiting(Approve(call_id="t1s1c2"))]
+    runs = [await run_in_process("Go.", script=replies, tools=TOOLS, orders=orders) for _ in range(2)]
 
     assert_same_transcript(runs[0].messages, runs[1].messages)
     assert runs[0].state.model_dump_json() == runs[1].state.model_dump_json()

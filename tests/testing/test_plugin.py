@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "testing.md"
-BLOCK = re.compile(r"<!-- (\S+\.py) -->\n```python\n(.*?)```", re.DOTALL)
+BLOCK = re.compile(r"<!-- (\S+\.(?:py|md)) -->\n```\w+\n(.*?)```", re.DOTALL)
 
 FAILING = """
 from perdure.testing.script import says, script
@@ -15,6 +15,12 @@ from perdure.testing.script import says, script
 def test_it(run_agent):
     run_agent("Hello", script(says("Good day.")))
     assert False
+"""
+SHORT = """
+from perdure.testing.script import asks, script
+
+def test_it(run_agent):
+    run_agent("Hello", script(asks("fly")))
 """
 SAVED = """
 from perdure.providers.scripted import Script
@@ -55,12 +61,13 @@ def pytest_on(project: Path, **files: str) -> subprocess.CompletedProcess[str]:
 
 def test_the_example_of_the_document_passes(tmp_path: Path) -> None:
     blocks = dict(BLOCK.findall(DOCUMENT.read_text(encoding="utf-8")))
-    assert set(blocks) == {"conftest.py", "test_notes.py"}
+    assert set(blocks) == {"conftest.py", "test_notes.py", "secretary.md", "test_secretary.py"}
+    (tmp_path / "secretary.md").write_text(blocks.pop("secretary.md"))
 
     ended = pytest_on(tmp_path, **{name.removesuffix(".py"): source for name, source in blocks.items()})
 
     assert ended.returncode == 0, ended.stdout
-    assert "3 passed" in ended.stdout
+    assert "5 passed" in ended.stdout
 
 
 def test_a_failing_test_shows_the_transcripts_of_its_runs(tmp_path: Path) -> None:
@@ -69,6 +76,13 @@ def test_a_failing_test_shows_the_transcripts_of_its_runs(tmp_path: Path) -> Non
     assert ended.returncode == 1
     assert "transcript of run 1 (completed)" in ended.stdout
     assert "t1s1 assistant says: Good day." in ended.stdout
+
+
+def test_a_test_whose_script_ran_out_fails_though_it_asserts_nothing(tmp_path: Path) -> None:
+    ended = pytest_on(tmp_path, test_it=SHORT)
+
+    assert ended.returncode == 1
+    assert "the model was asked for reply 2, and the script has 1" in ended.stdout
 
 
 def test_scripts_are_saved_each_under_a_name_of_its_own_and_async_code_may_run_agents_too(tmp_path: Path) -> None:
