@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import TypeAdapter
-from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError
-
+from perdure.client.typed import schema_of
 from perdure.contracts.agent import AgentSpec
 from perdure.contracts.attachments import check_attachments
 from perdure.contracts.errors import InvalidInputError
 from perdure.contracts.requests import Order, RunRequest
-from perdure.contracts.schemas import Schema, schema_fault
+from perdure.contracts.schemas import schema_fault
 from perdure.contracts.sizes import check_size
 
 
@@ -26,7 +24,7 @@ def startable(request: RunRequest | str, output: type[Any] | None = None) -> Run
         raise InvalidInputError("The message is empty. Say what the agent should do.")
     asked = RunRequest(message=message) if isinstance(request, str) else request
     if output is not None:
-        asked = asked.model_copy(update={"output": _schema_of(output)})
+        asked = asked.model_copy(update={"output": schema_of(output)})
     inline = asked.agent.output if isinstance(asked.agent, AgentSpec) else None
     for schema in (asked.output, inline):
         if schema is not None and (fault := schema_fault(schema)):
@@ -43,11 +41,3 @@ def check_order(order: Order) -> None:
     if order.kind == "send":
         check_attachments(order.attachments)
     check_size(order)
-
-
-def _schema_of(output: type[Any]) -> Schema:
-    try:
-        return TypeAdapter(output).json_schema()
-    except (PydanticInvalidForJsonSchema, PydanticSchemaGenerationError) as error:
-        said = error.message.splitlines()[0]
-        raise InvalidInputError(f"There is no JSON Schema of output={output!r}: {said}.") from None

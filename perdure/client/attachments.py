@@ -27,6 +27,9 @@ def attachment(source: str | Path | bytes, *, media_type: str = "", name: str = 
         if not (media_type or name):
             raise InvalidInputError("Bytes need a media_type, such as image/png, or a name to tell their kind by.")
         return _data(source, media_type, name, name or "the bytes")
+    given: object = source
+    if not isinstance(given, str | Path):
+        raise InvalidInputError(f"A path, an address or bytes can be attached, not {type(given).__name__}.")
     text = str(source)
     if not text.strip():
         raise InvalidInputError("The name of what to attach is empty. Name a file, or an address.")

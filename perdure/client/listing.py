@@ -8,6 +8,7 @@ from temporalio.client import Client as TemporalClient
 from temporalio.client import WorkflowExecution, WorkflowExecutionStatus
 
 from perdure.contracts import names
+from perdure.contracts.errors import InvalidInputError
 from perdure.contracts.record import Record
 
 
@@ -23,11 +24,15 @@ class RunListing(Record):
 
 
 async def list_runs(temporal: TemporalClient, query: str, limit: int) -> tuple[RunListing, ...]:
-    """The runs of which the list filter ``query`` holds, those that started last, newest first. Raises RPCError.
+    """The runs of which the list filter ``query`` holds, those that started last, newest first.
+
+    Raises RPCError, and InvalidInputError for a ``limit`` below 1.
 
     The server lists open runs by their start and closed ones behind them by their end. A run starts before it ends: so
     once enough runs are known that started after a closed one ended, no later one of the list can be among the newest.
     """
+    if limit < 1:
+        raise InvalidInputError(f"A list has 1 run at least: limit={limit} is none.")
     kind = f"WorkflowType = '{names.AGENT_RUN}'"
     asked = f"{kind} AND ({query})" if query else kind
     open_ones = temporal.list_workflows(f"{asked} AND ExecutionStatus = 'Running'", limit=limit)

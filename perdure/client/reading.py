@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
+from perdure.client.typed import adapter_of
 from perdure.contracts.errors import InvalidInputError, bounded
 from perdure.contracts.state import RunOutput
 
@@ -13,9 +14,13 @@ R = TypeVar("R")
 
 
 def read_as(output: RunOutput, kind: type[R]) -> R:
-    """The data of ``output`` as ``kind``. Raises InvalidInputError, which says why it is none."""
+    """The data of ``output`` as ``kind``; its text, where that is asked for and there is no data.
+
+    Raises InvalidInputError, which says why it is none.
+    """
+    plain = kind is str and output.data is None and output.end in (None, "completed")
     try:
-        return TypeAdapter(kind).validate_python(output.data)
+        return adapter_of(kind).validate_python(output.output if plain else output.data)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     name = getattr(kind, "__name__", str(kind))

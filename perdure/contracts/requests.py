@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Annotated, Literal
 
-from pydantic import Field, JsonValue, StrictBool
+from pydantic import BeforeValidator, Field, JsonValue, StrictBool
 
 from perdure.contracts.agent import AgentSpec, ArgumentRule, GivenLimits, Humans, Mode, Purpose
 from perdure.contracts.approvals import GrantLevel
@@ -15,6 +15,12 @@ from perdure.contracts.record import Record
 from perdure.contracts.written import Written
 
 DEFAULT_IDLE_TIMEOUT = timedelta(hours=24)
+
+
+def _no_type(output: object) -> object:
+    if isinstance(output, type):
+        raise ValueError("this is a JSON Schema; a type goes into Client.start(…, output=…)")
+    return output
 
 
 class RunRequest(Written):
@@ -35,7 +41,7 @@ class RunRequest(Written):
     fallbacks: tuple[str, ...] | None = None
     models: dict[Purpose, str] = {}
     limits: GivenLimits | None = None
-    output: dict[str, JsonValue] | None = None
+    output: Annotated[dict[str, JsonValue] | None, BeforeValidator(_no_type)] = None
     mode: Mode = "manual"
     humans: Humans = "available"
     conversation: bool = False

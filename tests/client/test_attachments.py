@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -79,3 +80,9 @@ def test_what_cannot_be_attached_says_why(tmp_path: Path) -> None:
         attachment("with\0zero")
     with pytest.raises(InvalidInputError, match="is empty"):
         attachment("")
+
+
+@pytest.mark.parametrize("source", [None, 5, ["a.png"]])
+def test_what_is_no_path_no_address_and_no_bytes_is_refused(source: Any) -> None:
+    with pytest.raises(InvalidInputError, match="A path, an address or bytes can be attached, not"):
+        attachment(source)

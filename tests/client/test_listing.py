@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
 from temporalio.client import Client
 
 from perdure.client.listing import list_runs
+from perdure.contracts.errors import InvalidInputError
 from perdure.contracts.names import AGENT_RUN
 from tests.servers import DEADLINE, unique
+
+
+async def test_a_list_of_no_run_is_refused(temporal_client: Client) -> None:
+    for limit in (0, -1):
+        with pytest.raises(InvalidInputError, match="A list has 1 run at least"):
+            await list_runs(temporal_client, "", limit)
 
 
 async def test_runs_are_listed_by_their_start_whether_open_or_closed(temporal_client: Client, task_queue: str) -> None:

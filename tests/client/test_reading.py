@@ -22,6 +22,13 @@ def test_the_data_of_a_run_is_read_as_what_it_was_asked_for() -> None:
     assert read_as(ended([1, 2]), list[int]) == [1, 2]
 
 
+def test_the_text_of_a_run_is_read_as_text() -> None:
+    assert read_as(ended(), str) == "text"
+    assert read_as(ended("data"), str) == "data"
+    with pytest.raises(InvalidInputError, match=r"no str: its last turn ended interrupted"):
+        read_as(ended(end="interrupted"), str)
+
+
 @pytest.mark.parametrize(
     ("output", "said"),
     [

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
+from perdure.contracts.errors import InvalidInputError
 from perdure.contracts.requests import Approve, Cancel, Order, RunRequest, Send
 
 ORDER: TypeAdapter[Order] = TypeAdapter(Order)
@@ -53,3 +56,9 @@ def test_a_cancel_is_one_text_that_says_who_and_why(cancel: Cancel, text: str) -
 
 def test_the_text_of_another_clients_cancel_is_its_reason() -> None:
     assert Cancel.parse("stopped (by hand) at night") == Cancel(reason="stopped (by hand) at night")
+
+
+def test_a_type_in_place_of_a_schema_is_told_where_it_goes() -> None:
+    given: Any = RunRequest
+    with pytest.raises(InvalidInputError, match=r"a type goes into Client\.start\(…, output=…\)"):
+        RunRequest(message="Count", output=given)
