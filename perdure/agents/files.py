@@ -136,6 +136,9 @@ def parse_agent(file: Path, text: str) -> AgentFile:
 
 
 def _agent(file: Path, text: str, head: Head) -> AgentFile:
+    if not (head.values or head.body):
+        # What a save that broke off leaves: an agent of it would have every tool and no prompt.
+        raise PlacedError((1, 1), "The file says nothing: write a prompt, or delete the file.")
     unknown = sorted((path for path in head.key_places if _unknown(path)), key=lambda path: head.key_places[path])
     if unknown:
         raise _unknown_key(unknown, head)

@@ -148,6 +148,14 @@ def test_keys_of_people_s_own_are_passed_over(file: Path) -> None:
     assert read_agent(file) == AgentFile(file, AgentSpec(name="anna", prompt="Hej."))
 
 
+@pytest.mark.parametrize("text", ["", " \n\n", "\ufeff", "---\n---\n"])
+def test_a_file_that_says_nothing_is_no_agent(file: Path, text: str) -> None:
+    file.write_text(text, encoding="utf-8")
+
+    with pytest.raises(AgentFileError, match="1:1: The file says nothing: write a prompt"):
+        read_agent(file)
+
+
 def test_an_agent_without_a_prompt_is_a_warning(file: Path) -> None:
     file.write_text("---\nname: x\n---\n")
 
