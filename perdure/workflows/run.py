@@ -250,10 +250,16 @@ class AgentRun:
         try:
             order = read_order(kind, args)
         except InvalidInputError as error:
-            workflow.logger.warning("A signal was ignored", extra={"signal": kind, "reason": str(error)})
+            _ignored(kind, str(error))
             return
         if self._engine is not None:
+            if refused := refusal(self._engine.state, order):
+                _ignored(kind, refused)
             self._engine.feed(Received(at=workflow.now(), order=order))
+
+
+def _ignored(kind: str, reason: str) -> None:
+    workflow.logger.warning("A signal was ignored", extra={"signal": kind, "reason": reason})
 
 
 def _stops_here(engine: Engine) -> bool:

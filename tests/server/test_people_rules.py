@@ -40,6 +40,25 @@ async def said_by_people(stage: Stage, run_id: str) -> list[str]:
     return ["".join(part.text for part in message.parts if part.kind == "text") for message in told]
 
 
+# Changed arguments
+
+
+async def test_arguments_that_the_tool_does_not_take_are_refused_each_way_and_the_call_still_waits(
+    stage: Stage, caplog: pytest.LogCaptureFixture
+) -> None:
+    run_id = await waiting_for_approval(stage)
+    with pytest.raises(OrderRefusedError, match=r"t1s1c1 still waits: the changed arguments do not fit"):
+        await stage.client.approve(run_id, "t1s1c1", arguments={"text": 5}, actor="ada")
+    handle = stage.temporal.get_workflow_handle(run_id)
+    await handle.signal("approve", {"call_id": "t1s1c1", "arguments": {"txt": "good news"}})
+    await stage.client.approve(run_id, "t1s1c1", arguments={"text": "good news"}, actor="ada")
+
+    assert (await stage.client.output(run_id)).output == "Done."
+    assert effects(stage.folder) == ["publish good news"]
+    (ignored,) = [record for record in caplog.records if record.getMessage().startswith("A signal was ignored")]
+    assert "$.txt: is unknown" in ignored.__dict__["reason"]
+
+
 # Deadlines
 
 
