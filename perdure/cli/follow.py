@@ -15,7 +15,7 @@ from typing import assert_never
 
 from perdure.cli.attend import Attendant, Conduct
 from perdure.cli.exits import Code
-from perdure.cli.hints import how_to_converse, how_to_decide, how_to_go_on
+from perdure.cli.hints import how_to_converse, how_to_decide, how_to_go_on, how_to_serve
 from perdure.cli.lines import Span, Style
 from perdure.cli.lull import Lull
 from perdure.cli.mail import Arrived, Failed, Lifted, Mail, NoMore, Said, Signalled, Typed
@@ -24,6 +24,7 @@ from perdure.cli.screen import Screen
 from perdure.cli.signals import heard
 from perdure.cli.text import one_line, taken
 from perdure.client.client import Client
+from perdure.client.delivery import KEPT
 from perdure.contracts.errors import OrderRefusedError
 from perdure.contracts.events import AnyEvent, RunClosed, TurnBegan, TurnEnded
 from perdure.contracts.instructions import TurnEnd
@@ -67,6 +68,7 @@ class Follower:
         self._turns = 0
         self._end: TurnEnd | None = None
         self._stopping = False
+        self._kept = False
 
     async def follow(self) -> Ending:
         """Follow until the run ends, rests, or waits for somebody who cannot be asked here.
@@ -204,9 +206,13 @@ class Follower:
     def _order(self, order: Order) -> None:
         async def give() -> None:
             try:
-                await self._client.tell(self._run_id, order)
+                receipt = await self._client.tell(self._run_id, order)
             except OrderRefusedError as error:
                 self._screen.note(f"(no effect: {one_line(str(error), 500)})")
+            else:
+                if receipt.reason == KEPT and not self._kept:
+                    self._kept = True
+                    self._alert(f"{KEPT}\n{how_to_serve(self._run_id, self._conduct.tools)}")
 
         self._beside(give())
 

@@ -38,6 +38,11 @@ def how_to_go_on(run_id: str, tools: Iterable[str] = ()) -> str:
     return f"Run {run_id} is kept; it goes on while a worker serves it.\n{how_to_serve(run_id, tools)}"
 
 
+def unserved(run_id: str, tools: Iterable[str] = ()) -> str:
+    """That nothing happens to a run before somebody serves it, and how."""
+    return f"No worker answers for run {run_id} now: it goes on when one serves it.\n{how_to_serve(run_id, tools)}"
+
+
 def how_to_serve(run_id: str, tools: Iterable[str] = ()) -> str:
     """The commands that serve a run, or end it. ``tools`` are those that it brought."""
     run = shlex.quote(run_id)

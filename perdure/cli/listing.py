@@ -16,12 +16,14 @@ from perdure.contracts.approvals import Question, RequestedCall
 WAITING = ("waiting_approval", "waiting_answer", "waiting_external", "waiting_budget")
 ENDED = ("completed", "failed", "canceled")
 TITLES = ("RUN", "STATUS", "AGENT", "STARTED", "AWAITS")
+DECIDED = "a worker: it is decided"
+"""What a run awaits whose people have said all that they were asked for, where no worker has heard of it yet."""
 READ_AT_ONCE = 8
 """Histories that are read at the same time."""
 
 
 class Row(RunListing):
-    """A run in the list, with what it awaits: ids and names of calls and questions."""
+    """A run in the list, with what it awaits: ids and names of calls and questions, or `DECIDED`."""
 
     awaits: str = ""
 
@@ -66,8 +68,8 @@ async def rows_of(session: Session, runs: Iterable[RunListing]) -> list[Row]:
         awaits = ""
         if run.status in WAITING:
             async with turnstile:
-                state = (await session.client.history(run.run_id)).state
-            awaits = ", ".join(map(named, waiting_of(state))) if state else ""
+                state = await (await session.client.history(run.run_id)).foreseen()
+            awaits = (", ".join(map(named, waiting_of(state))) or DECIDED) if state else ""
         return Row(**run.model_dump(), awaits=awaits)
 
     return list(await asyncio.gather(*map(row, runs)))

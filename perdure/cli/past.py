@@ -9,6 +9,7 @@ from typing import Literal
 from perdure.brain.ending import ended
 from perdure.cli.session import Session
 from perdure.cli.text import one_line, plain
+from perdure.client.feed import read_execution
 from perdure.contracts.events import AnyEvent, DeadlinePassed, OrderReceived, RequestOpened
 from perdure.contracts.requests import Answer, Approve, Deny, Order
 from perdure.contracts.state import State
@@ -22,15 +23,22 @@ ENDING = 5.0
 async def decided(session: Session, run_id: str, order: Order, state: State | None) -> str:
     """A sentence about who decided what ``order`` is about, with a blank before it; empty when nobody did.
 
-    Without a call the last decision of a run that has ended is meant.
+    Without a call the last decision is meant.
     """
     if not isinstance(order, Approve | Deny | Answer) or state is None:
         return ""
-    if not ended(state):
-        call = state.turn.call(order.call_id) if state.turn else None
-        response = call.response if call else None
-        return f" {sentence(order.call_id, response.decision, response.actor)}" if response else ""
     past = Past(order.call_id)
+    if not ended(state):
+        # What is recorded and was not taken in stands in no event yet.
+        batch = state.turn.batch if state.turn else ()
+        found = next((call for call in reversed(batch) if call.response and order.call_id in ("", call.call_id)), None)
+        if found and found.response:
+            return f" {sentence(found.call_id, found.response.decision, found.response.actor)}"
+        execution = (await session.temporal.get_workflow_handle(run_id).describe()).run_id
+        _, events = await read_execution(session.temporal, run_id, execution)
+        for recorded in events:
+            past.feed(recorded)
+        return f" {past.said}" if past.said else ""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(ENDING):
             async for event in session.client.events(run_id, live=False):

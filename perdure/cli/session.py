@@ -41,12 +41,14 @@ LOG_BYTES = 5_000_000
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What a command works with. ``temporal`` is the connection that ``client`` uses."""
+    """What a command works with. ``temporal`` is the connection that ``client`` uses; ``serves`` says whether a worker
+    runs in this process."""
 
     settings: Settings
     server: Server
     client: Client
     temporal: TemporalClient
+    serves: bool = True
 
     def link(self, run_id: str) -> str | None:
         """Where the Temporal UI shows the run, when there is a UI that we know of."""
@@ -147,7 +149,7 @@ async def found(settings: Settings, screen: Screen) -> AsyncIterator[Session]:
         server = await ensure_server(settings, find=None if known else no_server)
     try:
         temporal = await connect(settings, server.address)
-        yield Session(settings, server, Client.wrap(temporal, task_queue=settings.task_queue), temporal)
+        yield Session(settings, server, Client.wrap(temporal, task_queue=settings.task_queue), temporal, serves=False)
     finally:
         server.release()
 

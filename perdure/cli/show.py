@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import zip_longest
 
+from perdure.brain.ending import ended
 from perdure.brain.outputs import read_output
-from perdure.cli.hints import how_to_converse, how_to_decide, how_to_go_on
+from perdure.cli.hints import how_to_converse, how_to_decide, how_to_go_on, unserved
 from perdure.cli.lines import Span
+from perdure.cli.past import sentence
 from perdure.cli.render import Renderer
 from perdure.cli.screen import Screen
 from perdure.cli.session import Session, reaching, read_settings, said
@@ -17,6 +19,8 @@ from perdure.client.feed import read_execution
 from perdure.client.kinds import check_is_run
 from perdure.client.projection import Projection
 from perdure.client.rpc import rpc_errors
+from perdure.client.serving import lacks_worker
+from perdure.contracts.approvals import Response
 from perdure.contracts.events import (
     AnyEvent,
     CallEnded,
@@ -54,11 +58,31 @@ async def show_run(run_id: str, *, as_json: bool) -> int:
         if state is not None:
             screen.write(undelivered(state.inbox, over=projection.closed))
         if state is not None and not projection.closed:
-            waits = waiting_of(state)
-            hint = how_to_decide(run_id, waits) if waits else how_to_converse(run_id) if state.status == "idle" else ""
-            if hint:
-                screen.write((Span(f"\n{hint}\n"),))
+            foreseen = await projection.foreseen() or state
+            waits = waiting_of(foreseen)
+            resting = how_to_converse(run_id) if foreseen.status == "idle" else ""
+            with rpc_errors(session.client.address, run_id):
+                alone = unserved(run_id) if await lacks_worker(session.temporal, run_id) else ""
+            hints = (not_taken_in(state, foreseen), how_to_decide(run_id, waits) if waits else resting, alone)
+            screen.write(Span(f"\n{hint}\n") for hint in hints if hint)
     return 0
+
+
+def not_taken_in(state: State, foreseen: State) -> str:
+    """What people decided, or a deadline, and no worker has taken in yet; empty when there is nothing."""
+    lines = []
+    for asked in waiting_of(state):
+        before = state.turn.call(asked.call_id) if state.turn else None
+        after = foreseen.turn.call(asked.call_id) if foreseen.turn else None
+        known = before.approvals if before else ()
+        for response in responses(after) if after else ():
+            if response not in known:
+                late = f"Nobody responded about {asked.call_id} in time."
+                said = sentence(asked.call_id, response.decision, response.actor, response.text)
+                lines.append(f"  {late if response.by_deadline else said}")
+    if not lines and ended(foreseen):
+        lines.append(f"  The run is {foreseen.status}.")
+    return "\n".join(("Recorded, and not taken in by a worker yet:", *lines)) if lines else ""
 
 
 async def newest(session: Session, run_id: str) -> tuple[Projection, list[DurableEvent]]:
@@ -106,10 +130,15 @@ def told(message: Message) -> AnyEvent:
             return CallEnded(result=message)
 
 
+def responses(call: Call) -> tuple[Response, ...]:
+    """What people said of a call, or its deadline."""
+    last = (call.response,) if call.response and call.response not in call.approvals else ()
+    return (*call.approvals, *last)
+
+
 def happened(call: Call) -> Iterator[AnyEvent]:
     """What happened to a call of the open batch: the transcript has its results once all are there."""
-    responses = [*call.approvals, *([call.response] if call.response and call.response not in call.approvals else [])]
-    for response in responses:
+    for response in responses(call):
         about = {"call_id": call.call_id, "actor": response.actor}
         match response.decision:
             case _ if response.by_deadline:

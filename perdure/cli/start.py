@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,14 +15,17 @@ from perdure.agents.models import layered
 from perdure.cli.attend import Conduct
 from perdure.cli.exits import say
 from perdure.cli.follow import Follower
-from perdure.cli.hints import how_to_go_on
+from perdure.cli.hints import how_to_go_on, unserved
 from perdure.cli.hosting import serving_runs
 from perdure.cli.lines import Span
 from perdure.cli.screen import Screen
 from perdure.cli.session import Session, actor, desk, read_settings, watching
 from perdure.cli.streams import take_output
 from perdure.cli.text import plain
+from perdure.cli.waiting import waiting_of
 from perdure.client.attachments import attachment
+from perdure.client.rpc import rpc_errors
+from perdure.client.serving import lacks_worker
 from perdure.contracts.activities import AgentQuery
 from perdure.contracts.agent import AgentSpec, Humans, Limits, Mode
 from perdure.contracts.decode import decode
@@ -168,7 +172,9 @@ async def followed(session: Session, run_id: str, screen: Screen, conduct: Condu
     """
     conduct = conduct if conduct.as_json else replace(conduct, desk=desk(screen))
     with keeping(session, run_id, screen, conduct.tools):
-        ending = await Follower(session.client, run_id, screen, conduct, watching(session)).follow()
+        ending = await Follower(
+            session.client, run_id, screen, conduct, looking_after(session, run_id, conduct.tools)
+        ).follow()
     link = session.link(run_id)
     if link and conduct.as_json:
         screen.note(f"ui   {link}")
@@ -180,6 +186,28 @@ async def followed(session: Session, run_id: str, screen: Screen, conduct: Condu
     if ending.error:
         say(f"error: {ending.error}")
     return int(ending.code)
+
+
+def looking_after(
+    session: Session, run_id: str, tools: tuple[str, ...]
+) -> Callable[[Callable[[str], None]], Coroutine[object, object, None]]:
+    """Looks after the server of a run that is followed, and says when nothing happens for want of a worker."""
+
+    async def look(say: Callable[[str], None]) -> None:
+        if session.serves:
+            return
+        with rpc_errors(session.client.address, run_id):
+            if not await lacks_worker(session.temporal, run_id):
+                return
+        state = await (await session.client.history(run_id)).foreseen()
+        # What waits for people is told as such, and how it goes on with it.
+        if state is None or not (state.status == "idle" or waiting_of(state)):
+            say(unserved(run_id, tools))
+
+    async def both(say: Callable[[str], None]) -> None:
+        await asyncio.gather(watching(session)(say), look(say))
+
+    return both
 
 
 @contextmanager

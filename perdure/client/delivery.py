@@ -12,11 +12,8 @@ first.
 from __future__ import annotations
 
 import uuid
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
-from temporalio.api.enums.v1 import TaskQueueType
-from temporalio.api.taskqueue.v1 import TaskQueue
-from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
 from temporalio.client import Client as TemporalClient
 from temporalio.client import (
     WorkflowExecutionStatus,
@@ -30,6 +27,7 @@ from perdure.brain.receipt import receipt_for
 from perdure.brain.refuse import refusal
 from perdure.client.feed import read_history
 from perdure.client.kinds import check_is_run
+from perdure.client.serving import UNANSWERED, served
 from perdure.contracts.brief import brief
 from perdure.contracts.errors import OrderRefusedError
 from perdure.contracts.requests import Order, Receipt
@@ -40,11 +38,7 @@ ANSWER_WITHIN = timedelta(seconds=5)
 LOOKED_UP_WITHIN = timedelta(seconds=1)
 """How long the server may take to tell what became of an update."""
 
-SEEN_WITHIN = timedelta(seconds=75)
-"""How long ago a worker that still lives polled at the latest: a poll lasts 60 s."""
-
 KEPT = "No worker serves the run now: it is recorded, and applied when one comes."
-_UNANSWERED = {RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.CANCELLED, RPCStatusCode.FAILED_PRECONDITION}
 
 
 async def deliver(temporal: TemporalClient, workflow_id: str, order: Order, *, to_run: bool = True) -> Receipt:
@@ -62,7 +56,7 @@ async def deliver(temporal: TemporalClient, workflow_id: str, order: Order, *, t
     if described.status != WorkflowExecutionStatus.RUNNING:
         raise _ended(workflow_id)
     update_id = uuid.uuid4().hex
-    if await _served(temporal, described.task_queue):
+    if await served(temporal, described.task_queue):
         try:
             receipt: Receipt = await handle.execute_update(
                 order.kind, brief(order), id=update_id, result_type=Receipt, rpc_timeout=ANSWER_WITHIN
@@ -73,7 +67,7 @@ async def deliver(temporal: TemporalClient, workflow_id: str, order: Order, *, t
         except RPCError as error:
             if error.status is RPCStatusCode.NOT_FOUND:
                 raise _ended(workflow_id) from None
-            if error.status not in _UNANSWERED:
+            if error.status not in UNANSWERED:
                 raise
     state = await (await read_history(temporal, workflow_id)).foreseen() if to_run else None
     refused = refusal(state, order) if state else ""
@@ -99,15 +93,3 @@ async def _receipt_of(handle: WorkflowHandle[object, object], update_id: str) ->
 
 def _ended(run_id: str) -> OrderRefusedError:
     return OrderRefusedError(f"Run {run_id} has ended: nothing can be told to it any more.")
-
-
-async def _served(temporal: TemporalClient, task_queue: str) -> bool:
-    answer = await temporal.workflow_service.describe_task_queue(
-        DescribeTaskQueueRequest(
-            namespace=temporal.namespace,
-            task_queue=TaskQueue(name=task_queue),
-            task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
-        )
-    )
-    since = datetime.now(UTC) - SEEN_WITHIN
-    return any(poller.last_access_time.ToDatetime(tzinfo=UTC) > since for poller in answer.pollers)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from perdure.cli.listing import DECIDED
 from perdure.testing.script import asks, says, together
 from tests.cli.conftest import AtTerminal, Left, Serve
 from tests.cli.programs import Home, until
@@ -180,12 +181,19 @@ def test_of_several_calls_none_is_decided_until_it_is_named(home: Home, left: Le
     told(home.run("deny", run_id, "t1s1c1", "t1s1c2"), "denied t1s1c1", "denied t1s1c2")
 
 
+def awaited(home: Home) -> list[tuple[str, str]]:
+    """What `perdure ls` says that runs await."""
+    rows = map(json.loads, home.run("ls", "--json", "--limit", "1000").stdout.splitlines())
+    return [(row["run_id"], row["awaits"]) for row in rows]
+
+
 def test_a_second_decision_is_judged_by_the_first_though_no_worker_has_heard_of_it(home: Home, left: Left) -> None:
     run_id = left(WRITE, says("Done."))
 
     told(home.run("approve", run_id, "t1s1c1"), "approved t1s1c1 write_file", "No worker serves the run now")
     failed(home.run("deny", run_id, "t1s1c1"), 2, "t1s1c1 does not wait for a human", "t1s1c1 was approved")
-    failed(home.run("approve", run_id), 2, "Nothing waits for approval")
+    failed(home.run("approve", run_id), 2, "Nothing waits for approval. t1s1c1 was approved")
+    until(lambda: (run_id, DECIDED) in awaited(home))
     assert run_id not in home.run("inbox").stdout
 
 

@@ -269,3 +269,28 @@ def test_a_cancel_that_no_worker_has_taken_in_is_waited_for(
 
     assert following.wait() == 1
     assert "May this run?" not in following.shown
+
+
+def test_following_a_run_that_no_worker_serves_says_so_once(home: Home, left: Left, at_terminal: AtTerminal) -> None:
+    run_id = left(WRITE, says("Written."))
+    assert home.run("approve", run_id).returncode == 0
+
+    follower = at_terminal("follow", run_id, "--no-worker")
+    follower.until(f"No worker answers for run {run_id} now: it goes on when one serves it.")
+    follower.until("perdure worker")
+    follower.press("c")
+
+    assert follower.wait() == 130
+    assert follower.shown.count("No worker answers") == 1
+
+
+def test_who_decides_where_no_worker_serves_the_run_is_told_that_it_is_kept(
+    home: Home, left: Left, at_terminal: AtTerminal
+) -> None:
+    run_id = left(WRITE, says("Written."))
+
+    follower = at_terminal("follow", run_id, "--no-worker")
+    follower.until("[l]eave it waiting? ")
+    follower.type("a")
+
+    follower.until("No worker serves the run now: it is recorded")

@@ -210,3 +210,11 @@ def test_a_decision_that_comes_too_late_is_told_who_decided(home: Home, left: Le
 
     for late in (["approve", run_id], ["deny", run_id, "t1s1c1"]):
         failed(home.run(*late), 2, "The run has ended (completed). t1s1c1 was approved by ana: fine.")
+
+
+def test_who_decided_is_told_while_the_run_goes_on(home: Home, left: Left) -> None:
+    run_id = left(WRITE, asks("write_file", path="b", content="x"), says("Done."))
+    told(home.run("approve", run_id, **ANA), "approved")
+    assert home.run("follow", run_id, "--worker").returncode == 4
+
+    failed(home.run("deny", run_id, "t1s1c1"), 2, "t1s1c1 is settled already. t1s1c1 was approved by ana.")

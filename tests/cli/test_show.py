@@ -4,7 +4,7 @@ import json
 import subprocess
 
 from perdure.testing.script import asks, fails, says, together
-from tests.cli.conftest import Play, Serve, Untaken
+from tests.cli.conftest import Left, Play, Serve, Untaken
 from tests.cli.programs import Home, until
 from tests.servers import binary, unique
 
@@ -96,3 +96,36 @@ def test_what_happened_inside_a_batch_that_waits_is_shown(home: Home, play: Play
         assert f"  (approval of t1s1c1 by ana, with changed arguments: {changed})" in out
         assert "  (denial of t1s1c2 by bo: no)" in out
     assert f"perdure approve {run_id} t1s1c3\n" in shown.stdout
+
+
+def test_what_is_decided_and_not_taken_in_is_told_and_not_asked_again(home: Home, left: Left) -> None:
+    run_id = left(together(asks("write_file", path="a", content="x"), asks("write_file", path="b", content="x")))
+    assert home.run("approve", run_id, "t1s1c1", USER="ana", LOGNAME="ana").returncode == 0
+
+    shown = home.run("show", run_id)
+
+    assert "Recorded, and not taken in by a worker yet:\n  t1s1c1 was approved by ana.\n" in shown.stdout
+    assert f"perdure approve {run_id} t1s1c1\n" not in shown.stdout
+    assert f"perdure approve {run_id} t1s1c2\n" in shown.stdout
+
+
+def test_a_cancel_that_no_worker_has_taken_in_is_told(home: Home, left: Left) -> None:
+    run_id = left(asks("write_file", path="a", content="x"))
+    assert home.run("cancel", run_id).returncode == 0
+
+    shown = home.run("show", run_id)
+
+    assert "Recorded, and not taken in by a worker yet:\n  The run is canceled.\n" in shown.stdout
+    assert "perdure approve" not in shown.stdout
+
+
+def test_a_run_that_no_worker_answers_for_says_so(home: Home, left: Left, serve: Serve) -> None:
+    run_id = left(asks("write_file", path="a", content="x"))
+
+    alone = home.run("show", run_id).stdout
+    serve()
+    served = home.run("show", run_id).stdout
+
+    assert f"No worker answers for run {run_id} now" in alone
+    assert "perdure worker" in alone
+    assert "No worker" not in served
