@@ -101,7 +101,8 @@ class Approve(Written):
     One of these must be given: what names no call might come late, and approve whatever waits by then. ``digest``, when
     given, must be the recorded arguments' digest.
 
-    ``arguments`` replace those of the one call that is named; the edited call is judged again before it runs.
+    ``arguments`` replace those of the one call that is named: what its tool does not take is refused, and the edited
+    call is judged again before it runs.
     ``remember`` makes a grant of the approval.
     """
 
