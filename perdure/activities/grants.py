@@ -20,7 +20,7 @@ from perdure.contracts.approvals import Grant, GrantLevel
 from perdure.contracts.continuation import LARGEST_GRANT
 from perdure.contracts.errors import GrantNotKeptError, InvalidInputError
 from perdure.contracts.ids import grant_book_id
-from perdure.contracts.names import GRANT, GRANT_BOOK, GRANTS, REMEMBER_GRANT
+from perdure.contracts.names import GRANT, GRANT_BOOK, GRANTS, GRANTS_QUEUE, REMEMBER_GRANT
 
 ANSWER_WITHIN = timedelta(seconds=1)
 """How long a book may take to answer before its grants do not count, and the call asks."""
@@ -34,9 +34,11 @@ log = structlog.get_logger(__name__)
 
 
 class GrantBooks:
-    """The books of one namespace. New ones are served on ``task_queue``."""
+    """The books of one namespace. Every worker serves them, on a queue of their own."""
 
-    def __init__(self, client: Client, *, task_queue: str, answer_within: timedelta = ANSWER_WITHIN) -> None:
+    def __init__(
+        self, client: Client, *, task_queue: str = GRANTS_QUEUE, answer_within: timedelta = ANSWER_WITHIN
+    ) -> None:
         self._client = client
         self._task_queue = task_queue
         self._answer_within = answer_within

@@ -9,7 +9,6 @@ from perdure.cli.lines import because
 from perdure.cli.text import one_line, plain
 from perdure.cli.waiting import Asked
 from perdure.contracts.approvals import Question
-from perdure.worker.queues import brings_tools
 
 
 def how_to_decide(run_id: str, asked: Iterable[Asked]) -> str:
@@ -49,7 +48,7 @@ def how_to_serve(run_id: str, tools: Iterable[str] = ()) -> str:
     given = "".join(f" --tools {shlex.quote(path)}" for path in tools)
     commands = {
         f"perdure follow {run}{given}": "takes it up here, and asks here",
-        f"perdure worker{given}": "serves all runs",
+        f"perdure worker{given}": "serves it, and all runs under these settings",
         f"perdure cancel {run}": "ends it",
     }
     width = max(map(len, commands))
@@ -58,16 +57,11 @@ def how_to_serve(run_id: str, tools: Iterable[str] = ()) -> str:
 
 def who_serves(run_id: str, task_queue: str) -> str:
     """Which command serves a run that waits on a task queue that this process does not serve."""
-    run = shlex.quote(run_id)
-    if brings_tools(task_queue):
-        return (
-            f"Run {run_id} brought tools of its own, and only a process with the same tools serves it: "
-            f"`perdure follow {run} --tools …` (the paths that it was started with) takes it up."
-        )
-    queue = shlex.quote(task_queue)
+    run, queue = shlex.quote(run_id), shlex.quote(task_queue)
     return (
-        f"Run {run_id} is on the task queue {task_queue!r}, which this process does not serve: "
-        f"`PERDURE_TASK_QUEUE={queue} perdure follow {run}` takes it up."
+        f"Run {run_id} was started under other settings or with other tools, and this process does not serve it: "
+        f"`perdure follow {run}` in the folder that it was started in, with the same --tools, takes it up. "
+        f"`PERDURE_TASK_QUEUE={queue} perdure follow {run}` does so under the settings of this folder."
     )
 
 

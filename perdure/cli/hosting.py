@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 
-from perdure.activities.builtin import builtin_tools
-from perdure.activities.toolbox import load_tools
 from perdure.cli.screen import Screen
 from perdure.cli.session import Session, said
 from perdure.cli.text import one_line
 from perdure.client.client import Client
 from perdure.worker.logs import Warned
 from perdure.worker.parts import Parts
-from perdure.worker.queues import own_queue
 from perdure.worker.server import ensure_server
 from perdure.worker.settings import Settings
 from perdure.worker.worker import working
@@ -25,13 +22,11 @@ GRACE = timedelta(seconds=3)
 
 
 @asynccontextmanager
-async def serving_runs(
-    settings: Settings, parts: Parts, screen: Screen, tools: Sequence[str] = ()
-) -> AsyncIterator[Session]:
+async def serving_runs(settings: Settings, parts: Parts, screen: Screen, queue: str) -> AsyncIterator[Session]:
     """A session with a worker in this process, on the server of the settings or one that is started now.
 
-    ``settings`` are those without ``tools``, which the command brings for its own run; ``parts`` have them. Runs that
-    are started have a task queue of their own then; the worker serves the common one too, without those tools.
+    ``queue`` is what the worker serves and where runs are started: no other, for its runs may be meant for a process
+    with other rules.
 
     At the end it is said that there were warnings, where, and which was the first.
 
@@ -41,19 +36,12 @@ async def serving_runs(
         server = await ensure_server(settings)
     if server.started:
         screen.note(f"Started a Temporal server at {server.address}; its data is in {settings.data_dir}.")
-    own = own_queue(settings.task_queue, tools)
-    queues = {settings.task_queue: load_tools(settings.tools, builtin=builtin_tools()), own: parts.toolbox}
-    hasty = settings.model_copy(
-        update={
-            "shutdown_grace": min(settings.shutdown_grace, GRACE),
-            "tools": (*settings.tools, *tools),
-        }
-    )
+    hasty = settings.model_copy(update={"shutdown_grace": min(settings.shutdown_grace, GRACE)})
     ours, warned = logging.getLogger("perdure"), Warned(parts.secrets)
     ours.addHandler(warned)
     try:
-        async with working(hasty, parts, server, queues=queues) as worker:
-            client = Client.wrap(worker.client, task_queue=own)
+        async with working(hasty, parts, server, queues=(queue,)) as worker:
+            client = Client.wrap(worker.client, task_queue=queue)
             yield Session(settings, server, client, worker.client)
     finally:
         server.release()

@@ -43,7 +43,7 @@ async def follow_run(options: FollowOptions) -> int:
 async def _session(
     options: FollowOptions, tools: tuple[str, ...], loaded: Loaded, screen: Screen
 ) -> AsyncIterator[Session]:
-    settings = loaded.settings
+    settings = loaded.settings.model_copy(update={"tools": (*loaded.settings.tools, *tools)})
     async with found(settings, screen) as session:
         async with session.answered():
             closed = (await session.client.history(options.run_id)).closed
@@ -52,9 +52,10 @@ async def _session(
         if closed or not serve:
             yield session
             return
-        if described.task_queue not in (settings.task_queue, own_queue(settings.task_queue, tools)):
+        if described.task_queue not in (settings.task_queue, own_queue(settings)):
             screen.note(who_serves(options.run_id, described.task_queue), "alert")
-        served = settings.model_copy(update={"tools": (*settings.tools, *tools)})
-        parts = await gather_parts(served, loaded.environ)
-        async with serving_runs(settings, parts, screen, tools) as serving:
+            yield session
+            return
+        parts = await gather_parts(settings, loaded.environ)
+        async with serving_runs(settings, parts, screen, described.task_queue) as serving:
             yield serving

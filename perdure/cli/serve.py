@@ -28,7 +28,7 @@ async def serve(tools: Sequence[str], given: Mapping[str, object]) -> int:
         screen.note(f"warning: {warning}", "alert")
     further = tuple(path for path in tools if path not in loaded.settings.tools)
     settings = loaded.settings.model_copy(update={"tools": (*loaded.settings.tools, *further)})
-    await run_worker(settings, loaded.environ, further_queues=(own_queue(settings.task_queue, further),))
+    await run_worker(settings, loaded.environ, further_queues=(own_queue(loaded.settings), own_queue(settings)))
     return 0
 
 

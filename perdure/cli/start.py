@@ -35,6 +35,7 @@ from perdure.contracts.requests import RunRequest
 from perdure.contracts.schemas import Schema, schema_fault
 from perdure.providers.choice import Choice
 from perdure.worker.parts import Parts, gather_parts, named_models
+from perdure.worker.queues import own_queue
 from perdure.worker.settings import Settings
 
 
@@ -66,9 +67,9 @@ async def run_task(options: RunOptions) -> int:
     if not options.task.strip():
         raise InvalidInputError('The task is empty. Say what the agent should do: perdure run "…".')
     loaded = read_settings(screen, {"model": options.model, "workspace": options.workspace})
-    settings = loaded.settings
-    tools = tuple(path for path in options.tools if path not in settings.tools)
-    parts = await gather_parts(settings.model_copy(update={"tools": (*settings.tools, *tools)}), loaded.environ)
+    tools = tuple(path for path in options.tools if path not in loaded.settings.tools)
+    settings = loaded.settings.model_copy(update={"tools": (*loaded.settings.tools, *tools)})
+    parts = await gather_parts(settings, loaded.environ)
     agent, choice = chosen_agent(options, parts)
     spec = parts.shelf.get(agent) if isinstance(agent, str) else agent
     check_models(options, settings, parts, spec, choice)
@@ -79,7 +80,7 @@ async def run_task(options: RunOptions) -> int:
         screen.note(first)
     else:
         screen.write((Span(first + "\n", "quiet"),))
-    async with serving_runs(settings, parts, screen, tools) as session:
+    async with serving_runs(settings, parts, screen, own_queue(settings)) as session:
         run_id = await started(session, options, asked, screen)
         conduct = Conduct(actor(), yes=options.yes, stops_turn=True, as_json=options.as_json, tools=tools)
         return await followed(session, run_id, screen, conduct)

@@ -102,7 +102,7 @@ class Client:
     @property
     def grants(self) -> Grants:
         """What is remembered for agents, users and runs, to be listed and taken back."""
-        return Grants(self._temporal, task_queue=self._task_queue)
+        return Grants(self._temporal)
 
     async def start(
         self, request: RunRequest | str, *, run_id: str | None = None, output: type[Any] | None = None

@@ -14,7 +14,7 @@ from perdure.client.rpc import rpc_errors
 from perdure.contracts.approvals import Grant, GrantLevel, OpenRequests
 from perdure.contracts.errors import OperatorError, OrderRefusedError, RunNotFoundError
 from perdure.contracts.ids import grant_book_id
-from perdure.contracts.names import GRANT_BOOK, GRANTS, OPEN_REQUESTS, REVOKE
+from perdure.contracts.names import GRANT_BOOK, GRANTS, GRANTS_QUEUE, OPEN_REQUESTS, REVOKE
 from perdure.contracts.record import Record
 from perdure.contracts.requests import Receipt, Revoke
 from perdure.contracts.sizes import check_size
@@ -41,9 +41,8 @@ class Grants:
     Lists hold what counts now, oldest first, and need a worker to answer: OperatorError when none does.
     """
 
-    def __init__(self, temporal: TemporalClient, *, task_queue: str) -> None:
+    def __init__(self, temporal: TemporalClient) -> None:
         self._temporal = temporal
-        self._task_queue = task_queue
 
     async def of_agent(self, agent: str) -> tuple[Grant, ...]:
         """What is remembered for every run of the agent."""
@@ -110,7 +109,7 @@ class Grants:
             await self._temporal.start_workflow(
                 GRANT_BOOK,
                 id=book_id,
-                task_queue=self._task_queue,
+                task_queue=GRANTS_QUEUE,
                 id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
                 start_signal=REVOKE,
                 start_signal_args=[order],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 AGENT_RUN = "AgentRun"
 GRANT_BOOK = "GrantBook"
+GRANTS_QUEUE = "perdure-grants"
 
 RESOLVE_AGENT = "resolve_agent"
 CALL_MODEL = "call_model"

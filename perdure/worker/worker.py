@@ -6,9 +6,9 @@ import asyncio
 import getpass
 import os
 import signal
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from types import FrameType
@@ -27,10 +27,10 @@ from perdure.activities.model import ModelActivities
 from perdure.activities.notify import NotifyActivity
 from perdure.activities.objects import ObjectActivities
 from perdure.activities.recall import RecallActivity
-from perdure.activities.toolbox import Toolbox
 from perdure.activities.tools import tool_activities
 from perdure.activities.transcripts import RunQuery, TranscriptCache
 from perdure.contracts.errors import OperatorError
+from perdure.contracts.names import GRANTS_QUEUE
 from perdure.worker.connection import connect, unconnected
 from perdure.worker.parts import Parts, control_paths, gather_parts, hooks_of, named_models
 from perdure.worker.running import running
@@ -61,10 +61,10 @@ def build_worker(
 ) -> Worker:
     """A worker of everything, not running yet. ``search_attributes``: whether the server knows ours.
 
-    ``task_queue`` is what it serves, by default that of the settings; grants are kept on the latter in any case.
+    ``task_queue`` is what it serves, by default that of the settings.
     """
     hooks = hooks_of(settings, os.environ)
-    books = GrantBooks(client, task_queue=settings.task_queue)
+    books = GrantBooks(client)
     agents = AgentActivities(
         parts.shelf,
         parts.toolbox,
@@ -89,7 +89,7 @@ def build_worker(
     return Worker(
         client,
         task_queue=task_queue or settings.task_queue,
-        workflows=[AgentRun, GrantBook],
+        workflows=[AgentRun],
         workflow_runner=sandbox(),
         activities=[
             agents.resolve_agent,
@@ -136,13 +136,14 @@ class Working:
 
 @asynccontextmanager
 async def working(
-    settings: Settings, parts: Parts, server: Server, *, queues: Mapping[str, Toolbox] | None = None
+    settings: Settings, parts: Parts, server: Server, *, queues: Iterable[str] = ()
 ) -> AsyncIterator[Working]:
     """Run a worker on ``server`` for the time of a block; at its end calls get ``shutdown_grace`` to finish.
 
-    ``queues`` are the task queues to serve, each with the tools of its runs; by default that of the settings, with all
-    tools of ``parts``. Raises ServerUnavailableError or OperatorError when the server does not let it work. ``parts``
-    are used up: their providers are closed.
+    ``queues`` are the task queues to serve, by default that of the settings. Grants of agents and users are served too.
+
+    Raises ServerUnavailableError or OperatorError when the server does not let it work. ``parts`` are used up: their
+    providers are closed.
     """
 
     def failed(error: Exception) -> OperatorError:
@@ -152,11 +153,18 @@ async def working(
         client = await connect(settings, server.address)
         known = await knows_search_attributes(client, settings.namespace)
         workers = [
-            build_worker(
-                client, settings, replace(parts, toolbox=toolbox), search_attributes=known, task_queue=task_queue
-            )
-            for task_queue, toolbox in (queues or {settings.task_queue: parts.toolbox}).items()
+            build_worker(client, settings, parts, search_attributes=known, task_queue=task_queue)
+            for task_queue in dict.fromkeys(queues or (settings.task_queue,))
         ]
+        workers.append(
+            Worker(
+                client,
+                task_queue=GRANTS_QUEUE,
+                workflows=[GrantBook],
+                workflow_runner=sandbox(),
+                sticky_queue_schedule_to_start_timeout=STICKY_TIMEOUT,
+            )
+        )
         async with running(workers, grace=settings.shutdown_grace, failed=failed):
             yield Working(server, client, parts)
     finally:
@@ -188,7 +196,7 @@ async def run_worker(
     parts = await gather_parts(settings, environ)
     for problem in parts.shelf.problems:
         log.warning("agent file", problem=str(problem))
-    queues = dict.fromkeys((settings.task_queue, *further_queues), parts.toolbox)
+    queues = (settings.task_queue, *further_queues)
     async with serving(settings) as server, working(settings, parts, server, queues=queues):
         stop = stop_signal()
         log.info(

@@ -42,6 +42,16 @@ def test_a_run_with_tools_of_its_own_is_taken_up_with_the_same_tools(home: Home,
     assert "Hello, Ana!" in taken_up.stdout
 
 
+def test_the_house_policy_holds_beside_a_worker_with_another_one(home: Home, play: Play, serve: Serve) -> None:
+    serve()
+    strict = {"PERDURE_POLICY": json.dumps({"write_file": "deny"})}
+
+    ended = home.run("run", "Write", "--model", play(WRITE, says("Not written.")), "--yes", **strict)
+
+    assert "denied  t1s1c1 write_file: " in ended.stdout
+    assert not (home.path / "out.txt").exists()
+
+
 def test_following_a_run_that_this_process_does_not_serve_says_what_serves_it(home: Home, play: Play) -> None:
     (home.path / "tools.py").write_text(TOOLS)
     run_id, elsewhere = unique("run"), unique("run")
@@ -50,9 +60,9 @@ def test_following_a_run_that_this_process_does_not_serve_says_what_serves_it(ho
     other = {"PERDURE_TASK_QUEUE": unique("queue")}
     assert home.run("run", "x", "--model", play(WRITE), "--run-id", elsewhere, **other).returncode == 4
 
-    assert f"perdure follow {run_id} --tools …" in home.run("follow", run_id, "--worker").stderr
+    assert f"`perdure follow {run_id}` in the folder that" in home.run("follow", run_id, "--worker").stderr
     followed = home.run("follow", elsewhere, "--worker")
-    assert f"PERDURE_TASK_QUEUE={other['PERDURE_TASK_QUEUE']} perdure follow {elsewhere}" in followed.stderr
+    assert f"PERDURE_TASK_QUEUE={other['PERDURE_TASK_QUEUE']}." in followed.stderr
 
 
 HOOKS = """

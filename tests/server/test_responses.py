@@ -11,7 +11,7 @@ from temporalio.exceptions import ApplicationError
 from perdure.client.delivery import KEPT
 from perdure.contracts.errors import InvalidInputError, OrderRefusedError, PerdureError
 from perdure.contracts.ids import grant_book_id
-from perdure.contracts.names import GRANT_BOOK
+from perdure.contracts.names import GRANT_BOOK, GRANTS_QUEUE
 from perdure.contracts.requests import Approve, RunRequest
 from perdure.contracts.sizes import LARGEST_MESSAGE
 from perdure.testing.script import asks, says, script, together
@@ -199,8 +199,7 @@ async def test_an_order_whose_worker_was_killed_is_recorded_with_what_it_touches
 async def test_a_workflow_that_is_no_run_is_neither_shown_nor_told_nor_cancelled(stage: Stage) -> None:
     agent = unique("clerk")
     book = grant_book_id("agent", agent)
-    queue = stage.task_queue
-    await stage.temporal.start_workflow(GRANT_BOOK, id=book, task_queue=queue)
+    await stage.temporal.start_workflow(GRANT_BOOK, id=book, task_queue=GRANTS_QUEUE)
     other = (await stage.temporal.start_workflow("SomebodyElses", id=unique("theirs"), task_queue="theirs")).id
     for workflow_id, told in ((book, "`perdure grants`"), (other, "of the type 'SomebodyElses'")):
         client = stage.client
