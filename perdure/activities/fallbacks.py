@@ -19,9 +19,8 @@ from perdure.contracts.errors import (
     RefusedError,
     UnknownModelError,
     UnsupportedCapabilityError,
-    bounded,
 )
-from perdure.contracts.failures import Failure
+from perdure.contracts.failures import Failure, bounded
 
 AT_ONCE = timedelta(milliseconds=1)
 """The wait before another model is asked: it has done nothing yet that it would have to recover from."""

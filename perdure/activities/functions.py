@@ -23,7 +23,8 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from perdure.activities.declaration import Declaration, declared_of
 from perdure.activities.docstrings import read_docstring
-from perdure.contracts.errors import ToolError, UnknownToolError, bounded
+from perdure.contracts.errors import ToolError, UnknownToolError
+from perdure.contracts.failures import bounded
 from perdure.contracts.names import RESERVED_ACTIVITIES
 from perdure.contracts.tools import CallContext, ToolSpec
 

@@ -15,8 +15,7 @@ import structlog
 
 from perdure.activities.callbacks import Callbacks
 from perdure.activities.sources import load_function
-from perdure.contracts.errors import bounded
-from perdure.contracts.failures import Failure
+from perdure.contracts.failures import Failure, bounded
 from perdure.contracts.hooks import ModelCallAnswered, ModelCallFailed, ModelCallPlanned, ModelCallUsed
 
 HOOK_TIMEOUT = timedelta(seconds=5)

@@ -9,7 +9,8 @@ from typing import Any
 import pydantic_core
 from pydantic import JsonValue
 
-from perdure.contracts.errors import ToolError, bounded
+from perdure.contracts.errors import ToolError
+from perdure.contracts.failures import bounded
 from perdure.contracts.tools import ToolOutput
 
 MOST_BYTES = 64 * 1024

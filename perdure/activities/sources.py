@@ -13,7 +13,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from perdure.contracts.errors import InvalidSettingsError, UnknownToolError, bounded
+from perdure.contracts.errors import InvalidSettingsError, UnknownToolError
+from perdure.contracts.failures import bounded
 
 
 def load_source(source: str, path: str, *, what: str = "Tool path") -> ModuleType:

@@ -11,7 +11,7 @@ from perdure.authority.policy import ANYBODY, Finding
 from perdure.contracts.activities import ProposedCall
 from perdure.contracts.agent import ApprovalRule
 from perdure.contracts.approvals import Response, Verdict
-from perdure.contracts.errors import bounded
+from perdure.contracts.failures import bounded
 
 
 def may_approve(actor: str, rule: ApprovalRule, starter: str) -> bool:

@@ -21,7 +21,7 @@ from perdure.authority.scope import meant, quoted, scope_verdict, unknown_verdic
 from perdure.contracts.activities import Judgement, JudgeRequest, ProposedCall
 from perdure.contracts.approvals import CallVerdict, Verdict
 from perdure.contracts.digests import digest_of
-from perdure.contracts.errors import bounded
+from perdure.contracts.failures import bounded
 from perdure.contracts.tools import ToolSpec
 
 NOTHING_RESOLVED: Mapping[str, Resolutions] = {}

@@ -15,7 +15,7 @@ from perdure.authority.matching import Reading, Subject, tool_fits
 from perdure.authority.scope import quoted
 from perdure.contracts.agent import ApprovalRule, ArgumentRule, PolicyWord, ToolPolicy
 from perdure.contracts.approvals import Verdict
-from perdure.contracts.errors import bounded
+from perdure.contracts.failures import bounded
 from perdure.contracts.tools import Effect, ToolSpec
 
 Layer = Literal["policy", "house policy"]

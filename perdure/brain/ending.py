@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from perdure.contracts.agent import Limits
-from perdure.contracts.errors import bounded
-from perdure.contracts.failures import Failure
+from perdure.contracts.failures import Failure, bounded
 from perdure.contracts.instructions import TurnEnd
 from perdure.contracts.state import RunStatus, State, Stopping, Turn
 

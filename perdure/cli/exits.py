@@ -64,7 +64,8 @@ def explained(error: BaseException) -> tuple[Code, str]:
 
     from perdure.cli.next import next_step
     from perdure.cli.text import one_line, sentences
-    from perdure.contracts.errors import MAX_MESSAGE, CallerError, OperatorError, PerdureError
+    from perdure.contracts.errors import CallerError, OperatorError, PerdureError
+    from perdure.contracts.failures import MAX_MESSAGE
     from perdure.contracts.written import explained as fields_of
 
     match error:

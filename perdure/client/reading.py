@@ -7,7 +7,8 @@ from typing import TypeVar
 from pydantic import ValidationError
 
 from perdure.client.typed import adapter_of
-from perdure.contracts.errors import InvalidInputError, bounded
+from perdure.contracts.errors import InvalidInputError
+from perdure.contracts.failures import bounded
 from perdure.contracts.state import RunOutput
 
 R = TypeVar("R")

@@ -8,7 +8,8 @@ from pydantic import TypeAdapter
 from pydantic.errors import PydanticUndefinedAnnotation, PydanticUserError
 from pydantic_core import SchemaError
 
-from perdure.contracts.errors import InvalidInputError, bounded
+from perdure.contracts.errors import InvalidInputError
+from perdure.contracts.failures import bounded
 from perdure.contracts.schemas import Schema
 
 R = TypeVar("R")

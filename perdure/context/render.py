@@ -12,7 +12,8 @@ from dataclasses import replace
 from perdure.context.draft import Draft, Processor, append_system, append_tail
 from perdure.context.repair import drop_placeholders, mend_arguments, pair_results
 from perdure.contracts.agent import FrozenAgent
-from perdure.contracts.errors import RenderError, bounded
+from perdure.contracts.errors import RenderError
+from perdure.contracts.failures import bounded
 from perdure.contracts.messages import Message
 from perdure.contracts.prompts import ModelRequest
 

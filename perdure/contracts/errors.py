@@ -40,15 +40,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from perdure.contracts.failures import Attribution, Failure, FailureKind
-
-MAX_MESSAGE = 2_000
-"""Characters of an error message at most: failure messages are never offloaded from a history."""
-
-
-def bounded(text: str) -> str:
-    """``text`` cut to `MAX_MESSAGE` characters, with a mark where it was cut."""
-    return text if len(text) <= MAX_MESSAGE else text[: MAX_MESSAGE - 2] + " …"
+from perdure.contracts.failures import Attribution, Failure, FailureKind, bounded
 
 
 class PerdureError(Exception):

@@ -32,6 +32,15 @@ Attribution = Literal["user", "operator", "provider", "perdure"]
 """Whose fault a failure is, and so who can act."""
 
 
+MAX_MESSAGE = 2_000
+"""Characters of an error message at most: failure messages are never offloaded from a history."""
+
+
+def bounded(text: str) -> str:
+    """``text`` cut to `MAX_MESSAGE` characters, with a mark where it was cut."""
+    return text if len(text) <= MAX_MESSAGE else text[: MAX_MESSAGE - 2] + " …"
+
+
 class Failure(Record):
     """One failure, bounded in size: the message never exceeds 2,000 characters and never holds a secret."""
 

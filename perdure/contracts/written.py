@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import ValidationError
 
-from perdure.contracts.errors import InvalidInputError, bounded
+from perdure.contracts.errors import InvalidInputError
+from perdure.contracts.failures import bounded
 from perdure.contracts.record import Record
 
 

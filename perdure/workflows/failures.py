@@ -6,8 +6,7 @@ from pydantic import ValidationError
 from temporalio.exceptions import ApplicationError, FailureError, TimeoutType
 from temporalio.exceptions import TimeoutError as ActivityTimeoutError
 
-from perdure.contracts.errors import bounded
-from perdure.contracts.failures import Failure
+from perdure.contracts.failures import Failure, bounded
 
 
 def failure_of(cause: BaseException | None) -> Failure:

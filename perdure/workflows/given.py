@@ -17,7 +17,7 @@ from perdure.brain.results import STOPPED, UNAVAILABLE, call_result, tool_result
 from perdure.contracts.activities import Judgement, LiveText, ResolvedAgent
 from perdure.contracts.agent import Humans
 from perdure.contracts.approvals import CallVerdict, Verdict
-from perdure.contracts.errors import bounded
+from perdure.contracts.failures import bounded
 from perdure.contracts.messages import AssistantMessage, CallPart, ReasoningPart, TextPart, ToolMessage
 from perdure.contracts.outcomes import AgentRejected, AgentResolved, ModelFailure, ModelReply
 from perdure.contracts.usage import Bill

@@ -17,8 +17,8 @@ from perdure.brain.receipt import receipt_for
 from perdure.brain.refuse import refusal
 from perdure.brain.views import open_requests, output, summary, transcript_page
 from perdure.contracts.approvals import OpenRequests
-from perdure.contracts.errors import InvalidInputError, PerdureError, bounded
-from perdure.contracts.failures import Failure
+from perdure.contracts.errors import InvalidInputError, PerdureError
+from perdure.contracts.failures import Failure, bounded
 from perdure.contracts.ids import GRANT_BOOKS
 from perdure.contracts.names import (
     AGENT_RUN,

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from perdure.activities.results import MOST_BYTES, cut_text, failed_output, output_of
-from perdure.contracts.errors import MAX_MESSAGE, ToolError
+from perdure.contracts.errors import ToolError
+from perdure.contracts.failures import MAX_MESSAGE
 from perdure.contracts.tools import ToolOutput
 
 

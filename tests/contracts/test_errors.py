@@ -8,7 +8,6 @@ import pytest
 
 from perdure.contracts import errors
 from perdure.contracts.errors import (
-    MAX_MESSAGE,
     InvalidInputError,
     PerdureError,
     PortInUseError,
@@ -16,9 +15,8 @@ from perdure.contracts.errors import (
     RateLimitedError,
     RunFailedError,
     UnknownAgentError,
-    bounded,
 )
-from perdure.contracts.failures import Failure, FailureKind
+from perdure.contracts.failures import MAX_MESSAGE, Failure, FailureKind, bounded
 
 LINE = re.compile(r"^(?P<indent>[│ ]*)(?:[├└]── )?(?P<name>[A-Z]\w+Error)\b")
 
