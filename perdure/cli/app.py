@@ -109,4 +109,5 @@ def app() -> None:
       0 output   1 failed   2 wrong usage   3 no server or model   4 waits for a human   130 interrupted
 
     Settings come from PERDURE_… variables, .env and perdure.toml. Errors are one line; PERDURE_DEBUG=1 shows more.
+    PERDURE_ACTOR=NAME says who decides, where that is not the account's own name.
     """

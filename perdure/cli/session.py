@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import getpass
+import os
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
@@ -36,6 +37,7 @@ UNNOTICED = 0.7
 LAST_WORK = 7.0
 """Seconds that what still runs at the end may take: a shell command that is to end and does not is killed after 5."""
 OWN_COMES_BACK = "It is this machine's own: any command, such as `perdure ls`, starts it again with all its runs."
+ACTOR_VARIABLE = "PERDURE_ACTOR"
 LOG_BYTES = 5_000_000
 
 
@@ -178,7 +180,12 @@ def watching(session: Session) -> Callable[[Callable[[str], None]], Coroutine[ob
 
 
 def actor() -> str:
-    """Who gives orders from here: the user's name; empty when the system knows none."""
+    """Who gives orders from here: who the environment says it is, else the user's name; empty when nobody knows.
+
+    Nothing proves either: whoever may use the server could write any name.
+    """
+    if given := " ".join(os.environ.get(ACTOR_VARIABLE, "").split()):
+        return given
     try:
         return getpass.getuser()
     except (KeyError, OSError):

@@ -9,7 +9,7 @@ import difflib
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
@@ -29,8 +29,9 @@ from perdure.worker.settings import APPLICATION, Settings
 
 PREFIX = "PERDURE_"
 FILE = "perdure.toml"
-OTHERS = frozenset({"debug"})
-"""Variables with our prefix that are no settings (``PERDURE_DEBUG``: the command line shows tracebacks)."""
+OTHERS = frozenset({"actor", "debug"})
+"""Variables of the environment with our prefix that are no settings: they are about whoever calls the command line
+(``PERDURE_ACTOR``: who that is; ``PERDURE_DEBUG``: show tracebacks)."""
 RECORDS: Mapping[str, type[FileRecord]] = {"providers": Endpoint, "prices": Price}
 """What the tables of a setting's table are."""
 SHOWN = 60
@@ -86,7 +87,7 @@ def load_settings(
     dotenv, notes = read_dotenv(here / ".env")
     sources = [
         Source("", arguments),
-        Source("the environment", settings_in(environ), PREFIX),
+        Source("the environment", _without(OTHERS, settings_in(environ)), PREFIX),
         Source(str(here / ".env"), settings_in(dotenv), PREFIX),
         *read_toml(here / FILE),
         *read_toml((config_folder or platformdirs.user_config_path(APPLICATION)) / FILE),
@@ -104,8 +105,12 @@ def settings_in(variables: Mapping[str, str]) -> dict[str, str]:
     return {
         name.removeprefix(PREFIX).lower(): value
         for name, value in variables.items()
-        if name.startswith(PREFIX) and value and name.removeprefix(PREFIX).lower() not in OTHERS
+        if name.startswith(PREFIX) and value
     }
+
+
+def _without(names: Collection[str], values: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in values.items() if name not in names}
 
 
 def read_dotenv(path: Path) -> tuple[dict[str, str], list[str]]:

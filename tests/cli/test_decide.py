@@ -247,3 +247,24 @@ def test_a_book_of_grants_is_no_run(home: Home, left: Left, serve: Serve, order:
     name, *rest = order
     failed(home.run(name, f"perdure-grants:agent:{agent}", *rest), 2, "book of grants", "perdure grants")
     assert f"{run_id}/g1" in home.run("grants").stdout
+
+
+TWO_PEOPLE = """---
+policy: {write_file: {then: ask, needed: 2}}
+---
+You help.
+"""
+
+
+def test_two_people_who_share_an_account_say_who_they_are(home: Home, left: Left) -> None:
+    (home.path / "pair.md").write_text(TWO_PEOPLE)
+    run_id = left(WRITE, says("Done."), options=("--agent", "pair.md"))
+
+    told(home.run("approve", run_id, "t1s1c1", PERDURE_ACTOR="ana"), "approved t1s1c1")
+    failed(home.run("approve", run_id, "t1s1c1", PERDURE_ACTOR="ana"), 2, "ana has approved t1s1c1 already")
+    told(home.run("approve", run_id, "t1s1c1", PERDURE_ACTOR="bo"), "approved t1s1c1")
+
+    shown = home.run("show", run_id)
+    assert "t1s1c1 was approved by ana." in shown.stdout
+    assert "t1s1c1 was approved by bo." in shown.stdout
+    assert "warning" not in shown.stderr

@@ -288,3 +288,12 @@ def test_a_switch_is_no_number(around: Surroundings, name: str) -> None:
 @pytest.mark.parametrize("time", ["99999999d", "9999999999d", "36501d"])
 def test_runs_are_kept_for_a_time_that_a_server_can_count(around: Surroundings, time: str) -> None:
     assert around.error({"retention": time}) == f"retention is '{time}': expected a duration of 36500d or less."
+
+
+@pytest.mark.parametrize("name", ["PERDURE_ACTOR", "PERDURE_DEBUG"])
+def test_what_is_about_the_caller_is_taken_from_the_environment_alone(around: Surroundings, name: str) -> None:
+    assert around.load(None, **{name: "ana"}).warnings == ()
+
+    (around.folder / ".env").write_text(f"{name}=ana\n")
+    (warning,) = around.load().warnings
+    assert warning.startswith(f"{name} in {around.folder}/.env is no setting")
