@@ -167,7 +167,7 @@ async def _told(hook: Hook, notification: Notification, settled: dict[str, str])
         await hook.tell(notification)
     except NotificationFailedError as error:
         failure = error
-        log.warning("a notification failed", key=notification.key, reason=str(error), again=error.retryable)
+        log.warning("a notification failed", notification=notification.key, reason=str(error), again=error.retryable)
     if failure is None or not failure.retryable:
         settled[hook.name] = failure.why if failure else ""
         activity.heartbeat(dict(settled))

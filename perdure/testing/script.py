@@ -117,7 +117,8 @@ def script(*lines: Line, repeat_last: bool = False) -> Script:
     return Script(replies=tuple(replies), repeat_last=repeat_last)
 
 
-def save(played: Script, path: Path) -> str:
+def save(played: Script, path: str | Path) -> str:
     """Write the script to a file, and return the name of the model that plays it, for any process on this machine."""
-    played.save(path)
-    return f"scripted:{path.resolve()}"
+    file = Path(path)
+    played.save(file)
+    return f"scripted:{file.resolve()}"

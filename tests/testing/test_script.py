@@ -83,7 +83,7 @@ def test_a_saved_script_is_played_by_the_model_of_its_name(tmp_path: Path) -> No
         unless_forced(asks("look"), says("I must answer.")), fails("timeout"), says("Done."), repeat_last=True
     )
 
-    model = save(played, tmp_path / "script.json")
+    model = save(played, str(tmp_path / "script.json"))
 
     assert model == f"scripted:{tmp_path / 'script.json'}"
     assert Script.load(model.removeprefix("scripted:")) == played
